@@ -1,0 +1,208 @@
+//! What a calibration found: the content of `fit.json`, from which tables, report and pages are drawn.
+//!
+//! What a mode does not release is `None` (`null`), never left out.
+
+use serde::{Deserialize, Serialize};
+
+/// The value of [`Fit::format`] that this version writes.
+pub const FORMAT: &str = "fedirt.fit/1";
+
+/// A finished calibration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// Format name and version, [`FORMAT`].
+    pub format: String,
+    /// Model of the items, or `mixed` where they differ.
+    pub model: String,
+    /// School effects: `none`, `fixed` or `random`.
+    pub effects: String,
+    /// Algorithm that maximised the likelihood.
+    pub algorithm: String,
+    /// `plain`, `secure` or `private`.
+    pub mode: String,
+    /// Students with at least one answer to a calibrated item.
+    pub n: u64,
+    /// Maximised marginal log-likelihood.
+    pub loglik: Option<f64>,
+    /// Number of free parameters (school effects included).
+    pub npar: usize,
+    /// −2 log-likelihood + 2 npar.
+    pub aic: Option<f64>,
+    /// −2 log-likelihood + npar·ln n.
+    pub bic: Option<f64>,
+    /// −2 log-likelihood + npar·ln((n + 2)/24).
+    pub sabic: Option<f64>,
+    /// Whether the largest gradient per student fell below the tolerance.
+    pub converged: Option<bool>,
+    /// Rounds until the estimates stood, the start round included.
+    pub rounds: usize,
+    /// All exchanges with the sites: rounds, and the closing one that brings curves and effects.
+    pub exchanges: usize,
+    /// Numbers sent by one site, summed over all exchanges.
+    pub numbers_sent: u64,
+    /// Largest absolute gradient per student at the estimates.
+    pub max_gradient: Option<f64>,
+    /// `observed` (inverse observed information) or `sandwich` (with weights).
+    pub se_type: Option<String>,
+    /// Largest over smallest eigenvalue of the information.
+    pub condition_number: Option<f64>,
+    /// Integration over ability.
+    pub quadrature: Quadrature,
+    /// Distribution of ability (school effects apart).
+    pub latent: Latent,
+    /// Standard deviation of random school effects.
+    pub site_sd: Option<f64>,
+    /// Its standard error.
+    pub se_site_sd: Option<f64>,
+    /// One entry per item of the codebook, in its order.
+    pub items: Vec<FitItem>,
+    /// One entry per site, in the order they were given.
+    pub sites: Vec<FitSite>,
+    /// What happened round by round.
+    pub trace: Vec<TraceEntry>,
+    /// Expected answers by ability: the empirical points of the characteristic curves.
+    pub curves: Option<Vec<Curve>>,
+    /// Posterior distribution of ability, summed over students.
+    pub ability_histogram: Option<Histogram>,
+    /// The differential-privacy statement of a private run.
+    pub privacy: Option<Privacy>,
+    /// SHA-256 of the codebook, hexadecimal.
+    pub codebook_hash: String,
+    /// Everything a reader should know before using the numbers.
+    pub warnings: Vec<Warning>,
+    /// Seed of simulated randomness, where the algorithm used any.
+    pub seed: Option<u64>,
+    /// Version of fedirt that wrote this.
+    pub version: String,
+}
+
+/// Grid over ability.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quadrature {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Lowest node.
+    pub from: f64,
+    /// Highest node.
+    pub to: f64,
+    /// `density` or `paper` (bin mass).
+    pub weights: String,
+}
+
+/// Distribution of ability on the reported scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Latent {
+    /// Mean (0 unless anchored items free it).
+    pub mean: f64,
+    /// Standard deviation (1 unless estimated).
+    pub sd: f64,
+    /// Standard error of the standard deviation, where estimated.
+    pub se_sd: Option<f64>,
+    /// Standard error of the mean, where estimated.
+    pub se_mean: Option<f64>,
+}
+
+/// One item on the reported scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FitItem {
+    /// Column name.
+    pub name: String,
+    /// `2pl`, `1pl`, `rasch`, `pcm`, `gpcm` or `grm`.
+    pub model: String,
+    /// Number of categories calibrated.
+    pub categories: usize,
+    /// The file's code of each calibrated category, lowest first.
+    pub codes: Vec<u8>,
+    /// Discrimination (slope).
+    pub a: Option<f64>,
+    /// Intercepts, one per step: cumulative for gpcm and pcm, decreasing for grm (mirt's d1, d2, …).
+    pub d: Vec<Option<f64>>,
+    /// Difficulties, one per step.
+    pub b: Vec<Option<f64>>,
+    /// Standard error of `a` (`null` where fixed).
+    pub se_a: Option<f64>,
+    /// Standard errors of `d`.
+    pub se_d: Vec<Option<f64>>,
+    /// Standard errors of `b`.
+    pub se_b: Vec<Option<f64>>,
+    /// Answers given.
+    pub n: Option<u64>,
+    /// Whether the parameters were given, not estimated.
+    pub fixed: bool,
+}
+
+/// One site.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FitSite {
+    /// Name of the site.
+    pub name: String,
+    /// Its students.
+    pub n: u64,
+    /// Its effect: positive = abler; fixed effects sum to zero; random ones are empirical-Bayes estimates.
+    pub effect: Option<f64>,
+    /// Standard error of the effect.
+    pub se: Option<f64>,
+}
+
+/// One round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TraceEntry {
+    /// Round, counted from 1 (the start round).
+    pub round: usize,
+    /// Log-likelihood at the parameters that were asked about.
+    pub loglik: Option<f64>,
+    /// Largest absolute gradient per student there.
+    pub max_gradient: Option<f64>,
+    /// Largest change of a parameter since the round before.
+    pub max_change: Option<f64>,
+    /// Items with the largest gradients, at most three, largest first.
+    pub slowest_items: Vec<String>,
+}
+
+/// Expected answers to one item by ability.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// Item.
+    pub item: String,
+    /// Abilities (reported scale).
+    pub theta: Vec<f64>,
+    /// For each category, the share of answers at each ability.
+    pub observed: Vec<Vec<f64>>,
+    /// Expected number of answers at each ability.
+    pub weight: Vec<f64>,
+}
+
+/// Counts between edges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// Edges, one more than counts.
+    pub edges: Vec<f64>,
+    /// Expected number of students in each bin.
+    pub counts: Vec<f64>,
+}
+
+/// What a private run promises.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Privacy {
+    /// ε.
+    pub epsilon: f64,
+    /// δ.
+    pub delta: f64,
+    /// Name of the mechanism.
+    pub mechanism: String,
+    /// What neighbouring data sets are.
+    pub adjacency: String,
+    /// Noise multiplier.
+    pub noise_multiplier: f64,
+    /// Planned rounds.
+    pub rounds: usize,
+}
+
+/// A remark on data or estimates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    /// A stable name for scripts, such as `item_dropped`.
+    pub code: String,
+    /// A sentence for people.
+    pub message: String,
+}

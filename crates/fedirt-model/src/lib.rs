@@ -1,0 +1,9 @@
+//! Item response models for federated calibration: the mathematics, and nothing else.
+//!
+//! A site turns its rows into sums ([`site`]); the centre turns sums into estimates ([`centre`]). This crate
+//! knows no files, clocks, networks, and draws no randomness of its own.
+
+pub mod fit;
+pub mod items;
+pub mod quadrature;
+pub mod responses;

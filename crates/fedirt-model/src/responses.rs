@@ -1,0 +1,99 @@
+//! The response table of one site: a byte per answer, and nothing that could send it away.
+//!
+//! The table has no `Serialize` and no accessor that hands out the whole of it in a serialisable form:
+//! rows never leave a site, only what `site` makes of them does.
+
+/// The cell of an answer that was not given (not reached, omitted, not in this booklet).
+pub const MISSING: u8 = u8::MAX;
+
+/// Answers of N students to J items, row by row, one byte each; optionally a weight per student.
+///
+/// Cells hold category codes 0, 1, … or [`MISSING`].
+///
+/// ```compile_fail
+/// fn sendable<T: serde::Serialize>() {}
+/// sendable::<fedirt_model::responses::ResponseTable>(); // rows never leave a site
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct ResponseTable {
+    students: usize,
+    items: usize,
+    cells: Vec<u8>,
+    weights: Option<Vec<f64>>,
+}
+
+/// Sizes only: rows must not reach a log.
+impl std::fmt::Debug for ResponseTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ResponseTable({} students × {} items)", self.students, self.items)
+    }
+}
+
+/// Why a table cannot be made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TableError {
+    /// The number of cells is not students × items.
+    #[error("{cells} cells do not fill {students} students × {items} items")]
+    Shape {
+        /// Number of cells given.
+        cells: usize,
+        /// Number of students given.
+        students: usize,
+        /// Number of items given.
+        items: usize,
+    },
+    /// There is not one weight per student, or a weight is negative, infinite or not a number.
+    #[error("weights must be one finite, non-negative number per student (student {student})")]
+    Weight {
+        /// Zero-based row at fault.
+        student: usize,
+    },
+}
+
+impl ResponseTable {
+    /// A table from its cells, row by row.
+    pub fn new(students: usize, items: usize, cells: Vec<u8>) -> Result<Self, TableError> {
+        if cells.len() != students * items {
+            return Err(TableError::Shape { cells: cells.len(), students, items });
+        }
+        Ok(Self { students, items, cells, weights: None })
+    }
+
+    /// The same table with one weight per student (a weight of 2 counts as two copies of the row).
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, TableError> {
+        if weights.len() != self.students {
+            return Err(TableError::Weight { student: weights.len().min(self.students) });
+        }
+        if let Some(student) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
+            return Err(TableError::Weight { student });
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// Number of rows.
+    pub fn students(&self) -> usize {
+        self.students
+    }
+
+    /// Number of columns.
+    pub fn items(&self) -> usize {
+        self.items
+    }
+
+    /// One student's answers.
+    pub fn row(&self, student: usize) -> &[u8] {
+        &self.cells[student * self.items..(student + 1) * self.items]
+    }
+
+    /// All rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        // `max(1)`: a table without items has no cells, and chunks of zero are not allowed.
+        self.cells.chunks_exact(self.items.max(1))
+    }
+
+    /// One weight per student, where the file had them.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+}
