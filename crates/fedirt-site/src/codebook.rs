@@ -1,0 +1,46 @@
+//! Codebooks: what items there are, and how many categories each has.
+
+use std::path::Path;
+
+use crate::HIGHEST_CODE;
+use crate::cause::Cause;
+use crate::problems::Problems;
+use crate::small_table::SmallTable;
+use crate::text::shown;
+
+/// An item as a codebook has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodebookItem {
+    /// The item's name.
+    pub name: String,
+    /// Its model, if the codebook says; a name that `fedirt_model::items::model` knows.
+    pub model: Option<String>,
+    /// Its category codes 0, 1, …, if the codebook says how many there are.
+    pub categories: Option<Vec<u8>>,
+}
+
+/// Reads a codebook: a CSV file with the column `item` and, if wanted, `model` and `categories` (their number).
+///
+/// Other columns are not looked at.
+pub fn read_codebook(path: &Path) -> Result<Vec<CodebookItem>, Problems> {
+    SmallTable::read(path, |table, complaints| {
+        let (model, categories) = (table.column("model"), table.column("categories"));
+        let items = table.items(complaints);
+        items
+            .into_iter()
+            .map(|(row, name)| {
+                let model = table.model(row, model, complaints);
+                let categories = row.get(categories).and_then(|text| {
+                    let count =
+                        text.parse::<u8>().ok().filter(|count| (2..=HIGHEST_CODE + 1).contains(count));
+                    if count.is_none() {
+                        let cause = Cause::BadCategoryCount(shown(text.as_bytes()));
+                        complaints.cell(row.line, "categories", cause);
+                    }
+                    count.map(|count| (0..count).collect())
+                });
+                CodebookItem { name: name.to_string(), model, categories }
+            })
+            .collect()
+    })
+}

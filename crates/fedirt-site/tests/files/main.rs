@@ -1,0 +1,7 @@
+//! Files as people have them: what is read, what is refused, and in which words.
+
+mod common;
+mod complaints;
+mod description;
+mod formats;
+mod item_files;
