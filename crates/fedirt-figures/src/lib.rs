@@ -1,1 +1,35 @@
-//! To be filled.
+//! Pictures of a fit, and the self-contained report made of them.
+//!
+//! The only input is [`fedirt_model::fit::Fit`], the content of `fit.json`. Every picture is a [`Figure`]: the
+//! drawing in two widths, the numbers behind it, and words for those who cannot see it. What the mode of a
+//! run did not release makes a figure without a drawing, whose `missing` field says why in a sentence.
+//!
+//! Nothing here reads files or clocks, and nothing that is drawn asks for anything over a network.
+
+mod canvas;
+mod caterpillar;
+mod characteristic;
+mod convergence;
+mod expected_score;
+mod figure;
+mod forest;
+mod frame;
+mod information;
+mod observed;
+mod rows;
+mod scale;
+mod shape;
+mod text;
+mod wright_map;
+
+mod report;
+
+pub use caterpillar::site_effects;
+pub use characteristic::characteristic_curves;
+pub use convergence::convergence;
+pub use expected_score::expected_score;
+pub use figure::{Figure, Table};
+pub use forest::item_parameters;
+pub use information::{item_information, test_information};
+pub use report::report;
+pub use wright_map::wright_map;
