@@ -3,7 +3,14 @@
 //! A site turns its rows into sums ([`site`]); the centre turns sums into estimates ([`centre`]). This crate
 //! knows no files, clocks, networks, and draws no randomness of its own.
 
+pub mod centre;
+pub mod design;
+pub mod exchange;
 pub mod fit;
 pub mod items;
+mod kernel;
 pub mod quadrature;
 pub mod responses;
+pub mod scoring;
+pub mod site;
+pub mod statistics;

@@ -1,1 +1,3 @@
-//! To be filled.
+//! Privacy machinery: it sees named vectors of numbers, and knows nothing of items or networks.
+
+pub mod fixed_point;

@@ -1,0 +1,170 @@
+//! What all algorithms share: settings, the problem they solve, and how they report.
+
+use super::structure::Structure;
+use crate::design::Design;
+use crate::exchange::{Aggregate, Ask, Effects, Point};
+use crate::fit::TraceEntry;
+use crate::statistics::Statistic;
+use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
+
+/// Ways to maximise the likelihood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AlgorithmKind {
+    /// Newton on sums, school effects at home: the default.
+    Newton,
+    /// EM, accelerated by SQUAREM.
+    Em,
+    /// BFGS round by round, as the paper publishes it.
+    Bfgs,
+    /// Federated stochastic gradient descent.
+    Fedsgd,
+    /// Federated averaging.
+    Fedavg,
+    /// Averages of fits made at each site alone.
+    Meta,
+}
+
+impl AlgorithmKind {
+    /// The name used in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Newton => "newton",
+            Self::Em => "em",
+            Self::Bfgs => "bfgs",
+            Self::Fedsgd => "fedsgd",
+            Self::Fedavg => "fedavg",
+            Self::Meta => "meta",
+        }
+    }
+}
+
+/// Settings of the maximisation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Which algorithm.
+    pub algorithm: AlgorithmKind,
+    /// Converged when the largest absolute gradient per student is below this.
+    pub tolerance: f64,
+    /// Most rounds.
+    pub max_rounds: usize,
+    /// Local steps of federated averaging.
+    pub local_epochs: usize,
+    /// Share of sites that take part in a round of fedsgd and fedavg.
+    pub client_fraction: f64,
+    /// Step size of fedsgd and fedavg.
+    pub learning_rate: f64,
+    /// Seed of the choice of sites.
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            algorithm: AlgorithmKind::Newton,
+            tolerance: 1e-6,
+            max_rounds: 300,
+            local_epochs: 5,
+            client_fraction: 1.0,
+            learning_rate: 1.0,
+            seed: 1,
+        }
+    }
+}
+
+/// What is to be maximised.
+pub(crate) struct Problem {
+    pub design: Design,
+    /// Names of the calibrated items.
+    pub names: Vec<String>,
+    pub parts: Vec<usize>,
+    pub structure: Structure,
+    pub effects: Effects,
+    pub settings: Settings,
+    /// Sum of scaled weights, which is the number of students.
+    pub students: f64,
+    /// Students of each site.
+    pub site_students: Vec<f64>,
+}
+
+/// Sums about fixed effects, by linked part.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct EffectTotals {
+    pub sites: Vec<f64>,
+    pub sum: Vec<f64>,
+    pub loadings: Vec<f64>,
+    pub variances: Vec<f64>,
+}
+
+impl EffectTotals {
+    pub(crate) fn read(aggregate: &Aggregate, occurrence: usize) -> Self {
+        let take = |statistic| aggregate.sum(statistic, occurrence).to_vec();
+        Self {
+            sites: take(Statistic::EffectSites),
+            sum: take(Statistic::EffectSum),
+            loadings: take(Statistic::EffectLoadings),
+            variances: take(Statistic::EffectVariances),
+        }
+    }
+}
+
+/// Where an algorithm ended.
+pub(crate) struct Solution {
+    pub point: Point,
+    pub y: DVector<f64>,
+    pub converged: bool,
+    /// Minus the second derivatives of the log-likelihood over (ψ, log τ), where they are known.
+    pub information: Option<DMatrix<f64>>,
+    pub totals: EffectTotals,
+    /// Effects by site, where the algorithm broadcasts them.
+    pub effects: Option<Vec<f64>>,
+    /// Variances of ψ in (a, b), where the algorithm has its own (meta-analysis).
+    pub own_variances: Option<Vec<f64>>,
+    /// Coordinates that ended at their bounds, as items.
+    pub at_bound: Vec<usize>,
+}
+
+/// What an algorithm wants next.
+pub(crate) enum Next {
+    Ask(Ask),
+    Done(Box<Solution>),
+}
+
+/// An algorithm: from aggregate to question to solution.
+pub(crate) trait Algorithm: Send {
+    /// `aggregate` answers the last question; there is none at first. `trace` has an entry for its round.
+    fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next;
+}
+
+impl Problem {
+    /// Largest absolute gradient per student over the free parameters in their natural form, and the items
+    /// with the largest, largest first.
+    pub(crate) fn gradient_norm(&self, gradient: &[f64], held: &[usize]) -> (f64, Vec<String>) {
+        let p = self.design.parameters();
+        let natural = self.structure.natural_gradient(&gradient[..p], held);
+        let mut largest = natural.population.iter().fold(0.0f64, |a, g| a.max(g.abs()));
+        let mut items: Vec<(f64, usize)> = natural.items.iter().enumerate().map(|(j, g)| (*g, j)).collect();
+        items.sort_by(|a, b| b.0.total_cmp(&a.0));
+        largest = largest.max(items.first().map_or(0.0, |i| i.0));
+        for g in &gradient[p..] {
+            largest = largest.max(g.abs());
+        }
+        let slowest = items.iter().take(3).filter(|i| i.0 > 0.0).map(|i| self.names[i.1].clone()).collect();
+        (largest / self.students, slowest)
+    }
+}
+
+/// A symmetric matrix from its lower triangle, row by row.
+pub(crate) fn symmetric(size: usize, triangle: &[f64]) -> DMatrix<f64> {
+    let mut m = DMatrix::zeros(size, size);
+    let mut at = 0;
+    for r in 0..size {
+        for c in 0..=r {
+            m[(r, c)] = triangle[at];
+            m[(c, r)] = triangle[at];
+            at += 1;
+        }
+    }
+    m
+}

@@ -1,0 +1,150 @@
+//! EM with one Newton step on the expected complete data per round (Lange 1995), accelerated by SQUAREM
+//! (Varadhan & Roland 2008, scheme S3).
+
+use super::algorithm::{Algorithm, EffectTotals, Next, Problem, Solution};
+use super::newton::SITE_SD_FLOOR;
+use crate::exchange::{Aggregate, Ask, Curvature, Effects, Point};
+use crate::fit::TraceEntry;
+use crate::statistics::Statistic;
+use nalgebra::{DMatrix, DVector};
+
+/// Coordinates, and log τ with random effects.
+type State = DVector<f64>;
+
+pub(crate) struct Em {
+    /// The state of this cycle's start and after one EM step.
+    cycle: Vec<(State, f64)>,
+    asked: State,
+    /// An extrapolated state is being tried; this one is safe.
+    fallback: Option<(State, f64)>,
+    rounds: usize,
+}
+
+impl Em {
+    pub(crate) fn new(start: DVector<f64>, tau: f64, effects: Effects) -> Self {
+        let asked = if effects == Effects::Random { start.push(tau.max(SITE_SD_FLOOR).ln()) } else { start };
+        Self { cycle: Vec::new(), asked, fallback: None, rounds: 1 }
+    }
+
+    fn ask(&self, problem: &Problem) -> Next {
+        let point = point(problem, &self.asked);
+        Next::Ask(Ask::Evaluate { points: vec![point], curvature: Curvature::Complete })
+    }
+}
+
+fn point(problem: &Problem, state: &State) -> Point {
+    let n = problem.structure.size();
+    let site_sd = if state.len() > n { state[n].exp() } else { 0.0 };
+    Point { psi: problem.structure.psi(&state.rows(0, n).into_owned()), site_sd }
+}
+
+/// The EM map: one Newton step on the complete data, and τ² = mean E[s²].
+fn em_step(problem: &Problem, state: &State, aggregate: &Aggregate) -> State {
+    let (p, n) = (problem.design.parameters(), problem.structure.size());
+    let y = state.rows(0, n).into_owned();
+    let gradient = aggregate.sum(Statistic::Gradient, 0);
+    let packed = aggregate.sum(Statistic::CompleteInformation, 0);
+    let mut information = DMatrix::zeros(p, p);
+    let mut at = 0;
+    for j in 0..problem.design.len() {
+        let o = problem.design.offset(j);
+        for r in 0..problem.design.categories(j) {
+            for c in 0..=r {
+                information[(o + r, o + c)] = packed[at];
+                information[(o + c, o + r)] = packed[at];
+                at += 1;
+            }
+        }
+    }
+    let t = problem.structure.jacobian(&y);
+    let g = t.transpose() * DVector::from_row_slice(&gradient[..p]);
+    let mut a = t.transpose() * information * &t;
+    for r in 0..n {
+        a[(r, r)] += 1e-8 * problem.students;
+    }
+    let mut step = a.lu().solve(&g).unwrap_or_else(|| g / problem.students);
+    let size = step.amax();
+    if size > 1.0 {
+        step /= size;
+    }
+    let mut scale = 1.0;
+    while scale > 1e-6 && !problem.design.admissible(&problem.structure.psi(&(&y + scale * &step))) {
+        scale /= 2.0;
+    }
+    let mut next = y + scale * step;
+    problem.structure.clamp(&mut next);
+    if state.len() > n {
+        let sites = problem.site_students.len().max(1) as f64;
+        let tau = (aggregate.scalar(Statistic::EffectSquares) / sites).sqrt();
+        next = next.push(tau.max(SITE_SD_FLOOR).ln());
+    }
+    next
+}
+
+impl Algorithm for Em {
+    fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next {
+        let Some(aggregate) = aggregate else { return self.ask(problem) };
+        self.rounds += 1;
+        let loglik = aggregate.scalar(Statistic::Loglik);
+        let mut gradient = aggregate.sum(Statistic::Gradient, 0).to_vec();
+        let n = problem.structure.size();
+        if self.asked.len() > n
+            && self.asked[n] <= SITE_SD_FLOOR.ln() + 1e-9
+            && gradient.last().is_some_and(|g| *g <= 0.0)
+        {
+            gradient.pop();
+        }
+        let (norm, slowest) = problem.gradient_norm(&gradient, &[]);
+        trace.loglik = Some(loglik);
+        trace.max_gradient = Some(norm);
+        trace.slowest_items = slowest;
+        let converged = norm < problem.settings.tolerance;
+        if converged || self.rounds >= problem.settings.max_rounds {
+            return Next::Done(Box::new(Solution {
+                point: point(problem, &self.asked),
+                y: self.asked.rows(0, n).into_owned(),
+                converged,
+                information: None,
+                totals: EffectTotals::read(aggregate, 0),
+                effects: None,
+                own_variances: None,
+                at_bound: Vec::new(),
+            }));
+        }
+        // An extrapolation that lost likelihood is undone.
+        if let Some((safe, safe_loglik)) = self.fallback.take()
+            && loglik < safe_loglik - 1e-6
+        {
+            self.cycle.clear();
+            trace.max_change = Some((&safe - &self.asked).amax());
+            self.asked = safe;
+            return self.ask(problem);
+        }
+        let next = em_step(problem, &self.asked, aggregate);
+        self.cycle.push((self.asked.clone(), loglik));
+        let proposal = match self.cycle.as_slice() {
+            [(x0, _), (x1, loglik1)] => {
+                let (r, v) = (x1 - x0, (&next - x1) - (x1 - x0));
+                let alpha = (-r.norm() / v.norm().max(1e-12)).min(-1.0);
+                let mut jump = x0 - 2.0 * alpha * &r + alpha * alpha * &v;
+                let mut items = jump.rows(0, n).into_owned();
+                problem.structure.clamp(&mut items);
+                jump.rows_mut(0, n).copy_from(&items);
+                let fine = problem.design.admissible(&problem.structure.psi(&items))
+                    && (jump.len() == n || (jump[n] < 3.0 && jump[n] >= SITE_SD_FLOOR.ln()));
+                let chosen = if fine {
+                    self.fallback = Some((next.clone(), *loglik1));
+                    jump
+                } else {
+                    next
+                };
+                self.cycle.clear();
+                chosen
+            }
+            _ => next,
+        };
+        trace.max_change = Some((&proposal - &self.asked).amax());
+        self.asked = proposal;
+        self.ask(problem)
+    }
+}

@@ -1,0 +1,52 @@
+//! What the centre makes of the sums: from the first round to standard errors.
+//!
+//! [`Calibration`] is a machine: it hands out a request, takes the aggregate of the answers, and either asks
+//! again or finishes. It neither knows nor cares how requests reach the sites.
+
+mod algorithm;
+mod averaging;
+mod bfgs;
+mod calibration;
+mod em;
+mod errors;
+mod graph;
+mod lbfgs;
+mod meta;
+mod newton;
+mod outcome;
+mod published;
+mod start;
+mod structure;
+
+pub use algorithm::{AlgorithmKind, Settings};
+pub use calibration::{Calibration, Enrolled, ItemPlan, Plan, Step};
+pub(crate) use newton::LocalNewton;
+pub use outcome::Outcome;
+pub(crate) use published::Layout;
+pub use start::StartSums;
+pub use structure::Anchor;
+
+/// Why the centre cannot go on.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CentreError {
+    /// Fewer than two items can be calibrated.
+    #[error("{0} of the items can be calibrated, and at least two are needed: {1}")]
+    TooFewItems(usize, String),
+    /// No site has a student with an answer.
+    #[error("no student has answered any item")]
+    NoStudents,
+    /// The models do not go together.
+    #[error("{0}")]
+    Models(String),
+    /// The algorithm cannot do what was asked for.
+    #[error("{0}")]
+    Unsupported(String),
+    /// An answer is not finite.
+    #[error("round {round}: the sum of {statistic} is not finite")]
+    NotFinite {
+        /// Round.
+        round: usize,
+        /// Statistic.
+        statistic: &'static str,
+    },
+}

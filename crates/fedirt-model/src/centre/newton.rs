@@ -1,0 +1,292 @@
+//! Newton on sums with a trust radius: the default.
+//!
+//! Round 1 gives starting values; from round 2 on each round brings log-likelihood, gradient and observed
+//! information at the parameters that were broadcast. The step is taken in the coordinates of
+//! [`Structure`](super::structure::Structure), with eigenvalues in absolute value, so that it climbs even
+//! where the information is not positive.
+
+use super::algorithm::{Algorithm, EffectTotals, Next, Problem, Solution, symmetric};
+use super::structure::Structure;
+use crate::design::Design;
+use crate::exchange::{Aggregate, Ask, Curvature, Effects, Point};
+use crate::fit::TraceEntry;
+use crate::quadrature::Grid;
+use crate::site::SiteData;
+use crate::statistics::Statistic;
+use nalgebra::{Cholesky, DMatrix, DVector, SymmetricEigen};
+
+/// Smallest SD of random effects: below it sites do not differ.
+pub(crate) const SITE_SD_FLOOR: f64 = 0.02;
+
+/// Eigenvalues are at least this share of the largest.
+const EIGEN_FLOOR: f64 = 1e-5;
+
+/// A point with what the sites said about it.
+#[derive(Clone)]
+struct Reply {
+    y: DVector<f64>,
+    tau: f64,
+    loglik: f64,
+    gradient: Vec<f64>,
+    information: DMatrix<f64>,
+    totals: EffectTotals,
+    norm: f64,
+    held: Vec<usize>,
+}
+
+pub(crate) struct Newton {
+    /// Points that are being asked about, with the items held at bounds.
+    asked: Vec<(DVector<f64>, f64, Vec<usize>)>,
+    best: Option<Reply>,
+    radius: f64,
+    step: f64,
+    rounds: usize,
+}
+
+impl Newton {
+    /// From one or more starting points.
+    pub(crate) fn new(starts: Vec<DVector<f64>>, tau: f64) -> Self {
+        let asked = starts.into_iter().map(|y| (y, tau.max(SITE_SD_FLOOR), Vec::new())).collect();
+        // The start round has been spent.
+        Self { asked, best: None, radius: 1.0, step: 0.0, rounds: 1 }
+    }
+
+    fn ask(&self, problem: &Problem) -> Next {
+        let points = self
+            .asked
+            .iter()
+            .map(|(y, tau, _)| Point { psi: problem.structure.psi(y), site_sd: *tau })
+            .collect();
+        Next::Ask(Ask::Evaluate { points, curvature: Curvature::Observed })
+    }
+
+    fn read(&self, problem: &Problem, aggregate: &Aggregate) -> Option<Reply> {
+        let size = problem.design.parameters() + usize::from(problem.effects == Effects::Random);
+        self.asked
+            .iter()
+            .enumerate()
+            .map(|(k, (y, tau, held))| {
+                let gradient = aggregate.sum(Statistic::Gradient, k).to_vec();
+                let mut judged = gradient.clone();
+                if at_floor(problem, *tau, &gradient) {
+                    judged.pop();
+                }
+                Reply {
+                    y: y.clone(),
+                    tau: *tau,
+                    loglik: aggregate.sum(Statistic::Loglik, k).first().copied().unwrap_or(f64::NEG_INFINITY),
+                    norm: problem.gradient_norm(&judged, held).0,
+                    information: symmetric(size, aggregate.sum(Statistic::Information, k)),
+                    totals: EffectTotals::read(aggregate, k),
+                    held: held.clone(),
+                    gradient,
+                }
+            })
+            .max_by(|a, b| a.loglik.total_cmp(&b.loglik))
+    }
+
+    fn finish(&self, problem: &Problem, reply: &Reply, converged: bool) -> Next {
+        let (mut y, mut tau) = (reply.y.clone(), reply.tau);
+        if converged {
+            // One more step costs no round: it takes the error from about 1e-5 to its square.
+            let (step, tau_step) = newton_step(problem, reply);
+            if step.amax() < 0.05 && tau_step.abs() < 0.05 {
+                let next = &y + step;
+                if problem.design.admissible(&problem.structure.psi(&next)) {
+                    y = next;
+                    tau = (tau + tau_step).max(SITE_SD_FLOOR);
+                }
+            }
+        }
+        Next::Done(Box::new(Solution {
+            point: Point { psi: problem.structure.psi(&y), site_sd: tau },
+            y,
+            converged,
+            information: Some(reply.information.clone()),
+            totals: reply.totals.clone(),
+            effects: None,
+            own_variances: None,
+            at_bound: reply.held.clone(),
+        }))
+    }
+}
+
+/// Whether the SD of random effects rests on its floor and wants to stay there.
+fn at_floor(problem: &Problem, tau: f64, gradient: &[f64]) -> bool {
+    problem.effects == Effects::Random
+        && tau <= SITE_SD_FLOOR * (1.0 + 1e-9)
+        && gradient.last().is_some_and(|g| *g <= 0.0)
+}
+
+/// The step in (coordinates, τ), before the trust radius.
+fn newton_step(problem: &Problem, reply: &Reply) -> (DVector<f64>, f64) {
+    let (p, structure) = (problem.design.parameters(), &problem.structure);
+    let t = structure.jacobian(&reply.y);
+    let g = t.transpose() * DVector::from_row_slice(&reply.gradient[..p]);
+    let items = reply.information.view((0, 0), (p, p));
+    let mut a = t.transpose() * items * &t - structure.curvature(&reply.y, &reply.gradient[..p]);
+    if problem.effects == Effects::Fixed {
+        for direction in structure.flat_directions(&reply.y, &problem.parts) {
+            a += problem.students * &direction * direction.transpose();
+        }
+    }
+    if problem.effects != Effects::Random {
+        return (solve(a, &g), 0.0);
+    }
+    // Sites differentiate in log τ; the step is in τ.
+    let n = structure.size();
+    let (tau, log_gradient) = (reply.tau, reply.gradient[p]);
+    let mut wide = DMatrix::zeros(n + 1, n + 1);
+    wide.view_mut((0, 0), (n, n)).copy_from(&a);
+    let mut rhs = DVector::zeros(n + 1);
+    rhs.rows_mut(0, n).copy_from(&g);
+    if at_floor(problem, tau, &reply.gradient) {
+        wide[(n, n)] = 1.0;
+    } else {
+        let cross = t.transpose() * reply.information.view((0, p), (p, 1)) / tau;
+        for r in 0..n {
+            wide[(r, n)] = cross[(r, 0)];
+            wide[(n, r)] = cross[(r, 0)];
+        }
+        wide[(n, n)] = (reply.information[(p, p)] + log_gradient) / (tau * tau);
+        rhs[n] = log_gradient / tau;
+    }
+    let step = solve(wide, &rhs);
+    (step.rows(0, n).into_owned(), step[n])
+}
+
+/// A⁻¹g, with eigenvalues in absolute value and none too small.
+fn solve(a: DMatrix<f64>, g: &DVector<f64>) -> DVector<f64> {
+    let a = (&a + a.transpose()) * 0.5;
+    let largest = (0..a.nrows()).map(|r| a[(r, r)]).fold(0.0f64, f64::max);
+    if let Some(cholesky) = Cholesky::new(a.clone()) {
+        // The squared pivots bound the eigenvalues well enough to tell the easy case.
+        let smallest = cholesky.l_dirty().diagonal().iter().fold(f64::INFINITY, |m, x| m.min(x * x));
+        if smallest > 10.0 * EIGEN_FLOOR * largest {
+            return cholesky.solve(g);
+        }
+    }
+    let eigen = SymmetricEigen::new(a);
+    let top = eigen.eigenvalues.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+    let mut x = eigen.eigenvectors.transpose() * g;
+    for (x, value) in x.iter_mut().zip(eigen.eigenvalues.iter()) {
+        *x /= value.abs().max(EIGEN_FLOOR * top);
+    }
+    eigen.eigenvectors * x
+}
+
+impl Algorithm for Newton {
+    fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next {
+        let Some(aggregate) = aggregate else { return self.ask(problem) };
+        self.rounds += 1;
+        let Some(reply) = self.read(problem, aggregate) else { return self.ask(problem) };
+        trace.loglik = Some(reply.loglik);
+        trace.max_gradient = Some(reply.norm);
+        trace.max_change = Some(self.step);
+        trace.slowest_items = problem.gradient_norm(&reply.gradient, &reply.held).1;
+        let accepted = match &self.best {
+            None => true,
+            Some(best) => {
+                reply.loglik >= best.loglik - 1e-10 * best.loglik.abs() || reply.norm < 0.3 * best.norm
+            }
+        };
+        if accepted {
+            if self.best.is_some() {
+                self.radius = (2.0 * self.radius).min(1.5);
+            }
+            self.best = Some(reply);
+        } else {
+            self.radius = self.step / 3.0;
+        }
+        let Some(best) = self.best.clone() else { return self.ask(problem) };
+        if best.norm < problem.settings.tolerance {
+            return self.finish(problem, &best, true);
+        }
+        if self.rounds >= problem.settings.max_rounds || self.radius < 1e-9 {
+            return self.finish(problem, &best, false);
+        }
+        let (mut step, mut tau_step) = newton_step(problem, &best);
+        let size = step.amax().max(tau_step.abs());
+        let mut scale = if size > self.radius { self.radius / size } else { 1.0 };
+        // Inadmissible intercepts are avoided before anyone is asked.
+        while scale > 1e-6 && !problem.design.admissible(&problem.structure.psi(&(&best.y + scale * &step))) {
+            scale /= 2.0;
+        }
+        step *= scale;
+        tau_step *= scale;
+        let mut y = &best.y + &step;
+        let held = problem.structure.clamp(&mut y);
+        let tau = (best.tau + tau_step).max(SITE_SD_FLOOR);
+        self.step = step.amax().max(tau_step.abs());
+        self.asked = vec![(y, tau, held)];
+        self.ask(problem)
+    }
+}
+
+/// A fit at one site alone, without school effect: what the meta-analysis averages.
+pub(crate) struct LocalNewton {
+    pub psi: Vec<f64>,
+    /// Covariance of ψ.
+    pub covariance: Option<DMatrix<f64>>,
+}
+
+impl LocalNewton {
+    /// Variance of an item's slope (r = 0) or r-th difficulty, by the delta method.
+    pub(crate) fn variance(&self, design: &Design, item: usize, r: usize) -> f64 {
+        let Some(covariance) = &self.covariance else { return 0.0 };
+        let span = design.span(item);
+        if r == 0 {
+            return covariance[(span.start, span.start)];
+        }
+        let a = self.psi[span.start];
+        let mut direction = DVector::zeros(span.len());
+        for (step, w) in design.model(item).difficulty_weights(r) {
+            direction[step] = -w / a;
+            direction[0] += w * self.psi[span.start + step] / (a * a);
+        }
+        let block = covariance.view((span.start, span.start), (span.len(), span.len()));
+        direction.dot(&(block * &direction))
+    }
+
+    /// Maximises a site's own likelihood, starting from its own two-way tables.
+    pub(crate) fn fit(data: &SiteData, grid: &Grid, tolerance: f64, iterations: usize) -> Self {
+        let design: &Design = data.design();
+        let structure = Structure::new(design, &[], Effects::None);
+        let sums = data.start_sums(Effects::None);
+        let start = super::start::start(design, &sums);
+        let problem = Problem {
+            design: design.clone(),
+            names: vec![String::new(); design.len()],
+            parts: vec![0; design.len()],
+            structure,
+            effects: Effects::None,
+            settings: super::Settings { tolerance, max_rounds: iterations, ..super::Settings::default() },
+            students: data.total_weight(),
+            site_students: Vec::new(),
+        };
+        let psi = &start.candidates[0];
+        let sd = psi[design.offset(0)].abs();
+        let mut newton = Newton::new(vec![problem.structure.coordinates(psi, sd, 0.0)], 0.0);
+        let mut trace = TraceEntry {
+            round: 0,
+            loglik: None,
+            max_gradient: None,
+            max_change: None,
+            slowest_items: Vec::new(),
+        };
+        let mut aggregate = None;
+        loop {
+            match newton.next(&problem, aggregate.as_ref(), &mut trace) {
+                Next::Done(solution) => {
+                    let covariance = solution.information.and_then(|information| {
+                        super::errors::item_covariance(&problem, &solution.y, &information)
+                    });
+                    return Self { psi: solution.point.psi, covariance };
+                }
+                Next::Ask(ask) => {
+                    aggregate = Some(data.answer_alone(ask, grid));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A site's log-likelihood, gradient and Hessian at given item parameters and school effect.
+
+use super::panel::SiteData;
+use super::sweep::{self, Expected, LookUp, Moments};
+use super::tables::Tables;
+use super::{general, residual};
+use crate::items::Order;
+use crate::quadrature::Grid;
+use nalgebra::DMatrix;
+
+/// What to compute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Depth {
+    /// Log-likelihood and gradient.
+    Gradient,
+    /// And the Hessian of the complete data (expected answers taken as observed).
+    Complete,
+    /// And the observed Hessian, by Louis' identity.
+    Observed,
+}
+
+/// Derivatives over (item parameters, school effect): the school effect is the last coordinate.
+#[derive(Debug, Clone)]
+pub(crate) struct Evaluation {
+    pub loglik: f64,
+    pub gradient: Vec<f64>,
+    /// Empty unless asked for.
+    pub hessian: DMatrix<f64>,
+    /// Expected counts by category (position in the design) and padded node.
+    pub counts: Vec<f64>,
+}
+
+impl SiteData {
+    /// Log-likelihood and posterior moments of standardised ability at school effect s.
+    pub(crate) fn moments(&self, psi: &[f64], s: f64, grid: &Grid) -> Moments {
+        let tables = Tables::new(&self.design, psi, s, grid, Order::Probability);
+        let mut total = Moments::default();
+        for panel in &self.panels {
+            total.add(sweep::moments(&LookUp::new(&self.design, panel, &tables)));
+        }
+        total
+    }
+
+    /// Everything at school effect s.
+    pub(crate) fn evaluate(&self, psi: &[f64], s: f64, grid: &Grid, depth: Depth) -> Evaluation {
+        let order = if depth == Depth::Gradient { Order::Score } else { Order::Curvature };
+        let tables = Tables::new(&self.design, psi, s, grid, order);
+        let size = self.design.parameters() + 1;
+        let mut out = Evaluation {
+            loglik: 0.0,
+            gradient: vec![0.0; size],
+            hessian: DMatrix::zeros(0, 0),
+            counts: vec![0.0; (size - 1) * tables.width],
+        };
+        let mut hessian = DMatrix::zeros(size, size);
+        for panel in &self.panels {
+            let look_up = LookUp::new(&self.design, panel, &tables);
+            let (expected, covariance) = if depth < Depth::Observed {
+                (sweep::expected(&look_up, self.weighted), None)
+            } else if panel.residual {
+                let mine: Vec<f64> = panel.positions(&self.design).iter().map(|&r| psi[r]).collect();
+                let (e, c) = residual::expected_and_covariance(&look_up, &mine, self.weighted);
+                (e, Some(c))
+            } else {
+                let (e, c) = general::expected_and_covariance(&look_up);
+                (e, Some(c))
+            };
+            let mut positions = panel.positions(&self.design);
+            self.add_counts(&positions, &expected, tables.width, &mut out);
+            if let Some(covariance) = covariance {
+                positions.push(size - 1);
+                for (c, &to) in positions.iter().enumerate() {
+                    for (r, &at) in positions.iter().enumerate() {
+                        hessian[(at, to)] += covariance[(r, c)];
+                    }
+                }
+            }
+        }
+        self.add_gradient(&tables, &mut out);
+        if depth > Depth::Gradient {
+            self.add_complete(&tables, &out.counts, &mut hessian);
+            out.hessian = hessian;
+        }
+        out
+    }
+
+    fn add_counts(&self, positions: &[usize], expected: &Expected, width: usize, out: &mut Evaluation) {
+        out.loglik += expected.loglik;
+        for (&at, row) in positions.iter().zip(expected.counts.chunks_exact(width)) {
+            for (o, x) in out.counts[at * width..(at + 1) * width].iter_mut().zip(row) {
+                *o += x;
+            }
+        }
+    }
+
+    /// g_r = Σ_c Σ_n counts_c(n) ∂ log p_c(n)/∂r.
+    fn add_gradient(&self, tables: &Tables, out: &mut Evaluation) {
+        let s = self.design.parameters();
+        for j in 0..self.design.len() {
+            let at = self.design.offset(j);
+            let p = self.design.categories(j);
+            for c in 0..p {
+                let row = &out.counts[(at + c) * tables.width..(at + c + 1) * tables.width];
+                for r in 0..=p {
+                    let sum = crate::kernel::lanes::dot(row, tables.score(j, c, r));
+                    out.gradient[if r == p { s } else { at + r }] += sum;
+                }
+            }
+        }
+    }
+
+    /// Σ_c Σ_n counts_c(n) ∂² log p_c(n)/∂r∂h: block by item, and the school effect across.
+    fn add_complete(&self, tables: &Tables, counts: &[f64], hessian: &mut DMatrix<f64>) {
+        let s = self.design.parameters();
+        for j in 0..self.design.len() {
+            let at = self.design.offset(j);
+            let p = self.design.categories(j);
+            let curves = &tables.curves[j];
+            let position = |r: usize| if r == p { s } else { at + r };
+            for c in 0..p {
+                let row = &counts[(at + c) * tables.width..(at + c + 1) * tables.width];
+                for r in 0..=p {
+                    for h in 0..=p {
+                        let sum: f64 = row.iter().zip(curves.curvature(c, r, h)).map(|(n, g)| n * g).sum();
+                        hessian[(position(r), position(h))] += sum;
+                    }
+                }
+            }
+        }
+    }
+}

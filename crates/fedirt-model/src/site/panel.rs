@@ -1,0 +1,228 @@
+//! A site's answers, laid out for the kernels.
+//!
+//! Students are sorted into panels. A large set of students who answered the same items is a *complete*
+//! panel: its information follows from a few sums. All others share one panel, where missing answers are
+//! part of the codes.
+
+use crate::design::Design;
+use crate::kernel::codes::Codes;
+use crate::kernel::cross::{Answers, cross_table};
+use crate::responses::{MISSING, ResponseTable};
+use std::collections::HashMap;
+
+/// From this many students on, a set of equal missingness gets a panel of its own.
+const OWN_PANEL: usize = 48;
+
+/// Students who are evaluated together.
+#[derive(Debug, Clone)]
+pub(crate) struct Panel {
+    /// Rows of the site's table, in order.
+    pub rows: Vec<u32>,
+    /// Items of the design that these students could answer.
+    pub items: Vec<usize>,
+    /// Categories of those items.
+    pub categories: Vec<usize>,
+    /// First position of each item among the panel's parameters, and at the end their number.
+    pub offsets: Vec<usize>,
+    /// Answers, item by item.
+    pub columns: Vec<u8>,
+    /// Answers, in groups of items.
+    pub codes: Codes,
+    /// One weight per student, scaled.
+    pub weights: Vec<f64>,
+    /// Nobody misses an answer and every item has residual scores.
+    pub residual: bool,
+}
+
+impl Panel {
+    fn new(design: &Design, cells: &[u8], rows: Vec<u32>, items: Vec<usize>, weights: Vec<f64>) -> Self {
+        let (j_all, students) = (design.len(), rows.len());
+        let mut columns = vec![0u8; items.len() * students];
+        // Blocks of students keep both sides of the transposition in cache.
+        for start in (0..students).step_by(256) {
+            let block = &rows[start..(start + 256).min(students)];
+            for (k, &j) in items.iter().enumerate() {
+                let out = &mut columns[k * students + start..][..block.len()];
+                for (out, &row) in out.iter_mut().zip(block) {
+                    *out = cells[row as usize * j_all + j];
+                }
+            }
+        }
+        let categories: Vec<usize> = items.iter().map(|&j| design.categories(j)).collect();
+        let mut offsets = vec![0];
+        let mut end = 0;
+        for c in &categories {
+            end += c;
+            offsets.push(end);
+        }
+        let codes = Codes::new(&columns, students, &categories);
+        let residual =
+            items.iter().all(|&j| design.model(j).residual_scores()) && !columns.contains(&MISSING);
+        Self { rows, items, categories, offsets, columns, codes, weights, residual }
+    }
+
+    /// Number of students.
+    pub(crate) fn students(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Number of parameters (or categories) of the panel's items.
+    pub(crate) fn parameters(&self) -> usize {
+        self.offsets[self.items.len()]
+    }
+
+    /// Answers to the panel's k-th item.
+    pub(crate) fn column(&self, k: usize) -> &[u8] {
+        &self.columns[k * self.students()..(k + 1) * self.students()]
+    }
+
+    /// Σ_i w_i z_i z_iᵀ over the panel's one-hot answers.
+    pub(crate) fn cross_table(&self, weights: &[f64]) -> Vec<f64> {
+        let answers = Answers {
+            columns: &self.columns,
+            students: self.students(),
+            categories: &self.categories,
+            offsets: &self.offsets,
+            codes: &self.codes,
+        };
+        cross_table(&answers, weights)
+    }
+
+    /// Where each of the panel's parameters stands in the design.
+    pub(crate) fn positions(&self, design: &Design) -> Vec<usize> {
+        self.items.iter().flat_map(|&j| design.span(j)).collect()
+    }
+}
+
+/// A site's answers to the items of a design.
+#[derive(Debug, Clone)]
+pub struct SiteData {
+    pub(crate) design: Design,
+    pub(crate) panels: Vec<Panel>,
+    pub(crate) students: usize,
+    pub(crate) total_weight: f64,
+    pub(crate) weighted: bool,
+}
+
+impl SiteData {
+    /// Recodes a table by the codes of a design. Weights are multiplied by `weight_scale`; students without
+    /// an answer to a calibrated item are left out.
+    pub fn new(table: &ResponseTable, design: &Design, weight_scale: f64) -> Self {
+        let (cells, mut patterns) = recode(table, design);
+        let weight_of = |row: u32| table.weights().map_or(1.0, |w| w[row as usize] * weight_scale);
+        patterns.retain(|(pattern, _)| pattern.iter().any(|word| *word != 0));
+        let mut panels = Vec::new();
+        let mut rest: Vec<u32> = Vec::new();
+        for (pattern, rows) in patterns {
+            let given: Vec<usize> =
+                (0..design.len()).filter(|j| pattern[j / 64] >> (j % 64) & 1 == 1).collect();
+            let fast = given.iter().all(|&j| design.model(j).residual_scores());
+            if fast && rows.len() >= OWN_PANEL {
+                let weights = rows.iter().map(|&r| weight_of(r)).collect();
+                panels.push(Panel::new(design, &cells, rows, given, weights));
+            } else {
+                rest.extend(rows);
+            }
+        }
+        if !rest.is_empty() {
+            rest.sort_unstable();
+            let weights = rest.iter().map(|&r| weight_of(r)).collect();
+            panels.push(Panel::new(design, &cells, rest, (0..design.len()).collect(), weights));
+        }
+        let students = panels.iter().map(Panel::students).sum();
+        let total_weight = panels.iter().flat_map(|p| &p.weights).sum();
+        Self { design: design.clone(), panels, students, total_weight, weighted: table.weights().is_some() }
+    }
+
+    /// Students with at least one answer to a calibrated item.
+    pub fn students(&self) -> usize {
+        self.students
+    }
+
+    /// Sum of their scaled weights.
+    pub fn total_weight(&self) -> f64 {
+        self.total_weight
+    }
+
+    /// The calibrated items.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// Weighted count of each category of each item.
+    pub(crate) fn category_counts(&self) -> Vec<f64> {
+        let mut counts = vec![0.0; self.design.parameters()];
+        for panel in &self.panels {
+            for (k, &j) in panel.items.iter().enumerate() {
+                for (&cell, w) in panel.column(k).iter().zip(&panel.weights) {
+                    if cell != MISSING {
+                        counts[self.design.offset(j) + usize::from(cell)] += w;
+                    }
+                }
+            }
+        }
+        counts
+    }
+
+    /// Whether every answer stands at the abler end of its item, or every one at the other end: then no
+    /// finite school effect maximises the likelihood.
+    pub(crate) fn no_finite_effect(&self, psi: &[f64]) -> bool {
+        let (mut top, mut bottom) = (true, true);
+        let counts = self.category_counts();
+        for j in 0..self.design.len() {
+            let span = self.design.span(j);
+            let rising = psi[span.start] >= 0.0;
+            let last = span.end - 1;
+            for at in span.clone() {
+                if counts[at] > 0.0 {
+                    let (high, low) = if rising { (last, span.start) } else { (span.start, last) };
+                    top &= at == high;
+                    bottom &= at == low;
+                }
+            }
+        }
+        top || bottom
+    }
+}
+
+/// Cells as categories of the design, and the rows of each pattern of answered items, in order of appearance.
+type Patterns = Vec<(Vec<u64>, Vec<u32>)>;
+
+fn recode(table: &ResponseTable, design: &Design) -> (Vec<u8>, Patterns) {
+    let maps: Vec<[u8; 256]> = design
+        .items()
+        .iter()
+        .map(|item| {
+            let mut map = [MISSING; 256];
+            for (category, &code) in item.codes.iter().enumerate() {
+                map[usize::from(code)] = category as u8;
+            }
+            map
+        })
+        .collect();
+    let words = design.len().div_ceil(64);
+    let mut cells = Vec::with_capacity(table.students() * design.len());
+    let mut index: HashMap<Vec<u64>, usize> = HashMap::new();
+    let mut patterns: Patterns = Vec::new();
+    let mut pattern = vec![0u64; words];
+    let mut last: Option<usize> = None;
+    for (i, row) in table.rows().enumerate() {
+        pattern.fill(0);
+        for (j, (item, map)) in design.items().iter().zip(&maps).enumerate() {
+            let cell = map[usize::from(row[item.column])];
+            pattern[j / 64] |= u64::from(cell != MISSING) << (j % 64);
+            cells.push(cell);
+        }
+        // Most rows repeat the pattern of the row before.
+        let at = match last {
+            Some(at) if patterns[at].0 == pattern => at,
+            _ => *index.entry(pattern.clone()).or_insert_with(|| {
+                patterns.push((pattern.clone(), Vec::new()));
+                patterns.len() - 1
+            }),
+        };
+        patterns[at].1.push(i as u32);
+        last = Some(at);
+    }
+    (cells, patterns)
+}

@@ -1,0 +1,184 @@
+//! One pass over a panel: posteriors block by block, and what is summed from them.
+
+use super::panel::Panel;
+use super::tables::Tables;
+use crate::design::Design;
+use crate::kernel::lanes;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Students per block: their posteriors stay in the second-level cache while groups of items pass by.
+const BLOCK: usize = 64;
+
+/// Chunks a panel is divided into, whatever the number of threads: sums are folded in this order.
+const CHUNKS: usize = 16;
+
+/// The panel's students in fixed chunks.
+pub(crate) fn chunks(students: usize) -> Vec<Range<usize>> {
+    let size = students.div_ceil(CHUNKS).max(BLOCK * 4);
+    (0..students).step_by(size).map(|start| start..(start + size).min(students)).collect()
+}
+
+/// Look-up tables of a panel for the current parameters.
+pub(crate) struct LookUp<'a> {
+    pub panel: &'a Panel,
+    pub tables: &'a Tables,
+    groups: Vec<Vec<f64>>,
+}
+
+impl<'a> LookUp<'a> {
+    pub(crate) fn new(design: &Design, panel: &'a Panel, tables: &'a Tables) -> Self {
+        let row = |k: usize, c: usize| tables.log_p(design.offset(panel.items[k]) + c);
+        let groups = panel.codes.tables(tables.width, &panel.categories, row);
+        Self { panel, tables, groups }
+    }
+
+    /// Calls `each(students, posteriors, log marginals)` for every block of a range of students.
+    pub(crate) fn posteriors(
+        &self,
+        students: Range<usize>,
+        mut each: impl FnMut(Range<usize>, &mut [f64], &[f64]),
+    ) {
+        let width = self.tables.width;
+        let mut rows = vec![0.0; BLOCK * width];
+        let mut log_marginal = vec![0.0; BLOCK];
+        let codes = &self.panel.codes;
+        let mut start = students.start;
+        while start < students.end {
+            let block = start..(start + BLOCK).min(students.end);
+            let rows = &mut rows[..block.len() * width];
+            for row in rows.chunks_exact_mut(width) {
+                row.copy_from_slice(&self.tables.log_prior);
+            }
+            let mut pairs = self.groups.chunks_exact(2);
+            let mut g = 0;
+            for pair in &mut pairs {
+                let (a, b) = (codes.of(g, block.clone()), codes.of(g + 1, block.clone()));
+                lanes::add_rows_twice(rows, width, (a, &pair[0]), (b, &pair[1]));
+                g += 2;
+            }
+            if let [last] = pairs.remainder() {
+                lanes::add_rows(rows, width, codes.of(g, block.clone()), last);
+            }
+            lanes::normalise(rows, width, &mut log_marginal[..block.len()]);
+            each(block.clone(), rows, &log_marginal[..block.len()]);
+            start = block.end;
+        }
+    }
+
+    /// Zeroed sums by combination, one table per group.
+    pub(crate) fn group_sums(&self) -> Vec<Vec<f64>> {
+        self.groups.iter().map(|t| vec![0.0; t.len()]).collect()
+    }
+
+    /// Adds rows of a block to sums by combination.
+    pub(crate) fn scatter(&self, block: Range<usize>, rows: &[f64], sums: &mut [Vec<f64>]) {
+        let (width, codes) = (self.tables.width, &self.panel.codes);
+        let mut pairs = sums.chunks_exact_mut(2);
+        let mut g = 0;
+        for pair in &mut pairs {
+            if let [first, second] = pair {
+                let (a, b) = (codes.of(g, block.clone()), codes.of(g + 1, block.clone()));
+                lanes::scatter_rows_twice(rows, width, (a, first), (b, second));
+            }
+            g += 2;
+        }
+        if let [last] = pairs.into_remainder() {
+            lanes::scatter_rows(rows, width, codes.of(g, block), last);
+        }
+    }
+}
+
+/// Posterior moments of the standardised ability: enough to move a school effect.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moments {
+    /// Σ w_i log-likelihood of student i.
+    pub loglik: f64,
+    /// Σ w_i E_i[V].
+    pub mean: f64,
+    /// Σ w_i Var_i[V].
+    pub variance: f64,
+}
+
+impl Moments {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.loglik += other.loglik;
+        self.mean += other.mean;
+        self.variance += other.variance;
+    }
+}
+
+/// Log-likelihood and posterior moments of a panel.
+pub(crate) fn moments(look_up: &LookUp<'_>) -> Moments {
+    let parts: Vec<Moments> = chunks(look_up.panel.students())
+        .into_par_iter()
+        .map(|chunk| {
+            let mut out = Moments::default();
+            let (mut mean, mut variance) = (vec![0.0; BLOCK], vec![0.0; BLOCK]);
+            look_up.posteriors(chunk, |block, rows, log_marginal| {
+                let n = block.len();
+                lanes::moments(
+                    rows,
+                    look_up.tables.width,
+                    &look_up.tables.v,
+                    &mut mean[..n],
+                    &mut variance[..n],
+                );
+                for (k, w) in look_up.panel.weights[block].iter().enumerate() {
+                    out.loglik += w * log_marginal[k];
+                    out.mean += w * mean[k];
+                    out.variance += w * variance[k];
+                }
+            });
+            out
+        })
+        .collect();
+    let mut total = Moments::default();
+    parts.into_iter().for_each(|p| total.add(p));
+    total
+}
+
+/// What one pass gives for the gradient: log-likelihood and expected counts.
+pub(crate) struct Expected {
+    /// Σ w_i log-likelihood of student i.
+    pub loglik: f64,
+    /// Σ_i w_i z_ijc P_i(n), a padded row per panel category.
+    pub counts: Vec<f64>,
+}
+
+/// Expected counts of a panel (the E-step of Bock & Aitkin 1981).
+pub(crate) fn expected(look_up: &LookUp<'_>, weighted: bool) -> Expected {
+    let (panel, width) = (look_up.panel, look_up.tables.width);
+    let parts: Vec<(f64, Vec<f64>)> = chunks(panel.students())
+        .into_par_iter()
+        .map(|chunk| {
+            let mut loglik = 0.0;
+            let mut sums = look_up.group_sums();
+            look_up.posteriors(chunk, |block, rows, log_marginal| {
+                let weights = &panel.weights[block.clone()];
+                loglik += weights.iter().zip(log_marginal).map(|(w, l)| w * l).sum::<f64>();
+                if weighted {
+                    lanes::scale_rows(rows, width, weights);
+                }
+                look_up.scatter(block, rows, &mut sums);
+            });
+            (loglik, unfold_counts(panel, width, &sums))
+        })
+        .collect();
+    let mut out = Expected { loglik: 0.0, counts: vec![0.0; panel.parameters() * width] };
+    for (loglik, counts) in parts {
+        out.loglik += loglik;
+        lanes::axpy(1.0, &counts, &mut out.counts);
+    }
+    out
+}
+
+/// Sums by combination, as sums by item and category.
+pub(crate) fn unfold_counts(panel: &Panel, width: usize, sums: &[Vec<f64>]) -> Vec<f64> {
+    let mut counts = vec![0.0; panel.parameters() * width];
+    panel.codes.unfold(width, &panel.categories, sums, |item, c, row| {
+        let at = (panel.offsets[item] + c) * width;
+        lanes::axpy(1.0, row, &mut counts[at..at + width]);
+    });
+    counts
+}

@@ -1,0 +1,76 @@
+//! Curves of all items at a site's abilities t = V + s, as padded rows.
+
+use crate::design::Design;
+use crate::items::{Curves, Order};
+use crate::kernel::{lanes::PADDING, padded};
+use crate::quadrature::Grid;
+
+/// Everything that depends on the parameters and the school effect, but on no answer.
+pub(crate) struct Tables {
+    /// Padded number of nodes.
+    pub width: usize,
+    /// Standardised ability without the school effect, padded with zeros.
+    pub v: Vec<f64>,
+    /// Ability V + s, padded with zeros.
+    pub t: Vec<f64>,
+    /// Log weights of the nodes, padded.
+    pub log_prior: Vec<f64>,
+    log_p: Vec<f64>,
+    score: Vec<f64>,
+    score_at: Vec<usize>,
+    /// Curves of every item.
+    pub curves: Vec<Curves>,
+}
+
+impl Tables {
+    pub(crate) fn new(design: &Design, psi: &[f64], s: f64, grid: &Grid, order: Order) -> Self {
+        let (q, width) = (grid.len(), padded(grid.len()));
+        let abilities: Vec<f64> = grid.nodes().iter().map(|v| v + s).collect();
+        let pad = |x: &[f64], with: f64| {
+            let mut out = x.to_vec();
+            out.resize(width, with);
+            out
+        };
+        let curves: Vec<Curves> = (0..design.len())
+            .map(|j| Curves::new(design.model(j), &psi[design.span(j)], &abilities, order))
+            .collect();
+        let mut log_p = vec![0.0; design.parameters() * width];
+        let mut score = Vec::new();
+        let mut score_at = vec![0];
+        for (j, item) in curves.iter().enumerate() {
+            for c in 0..item.categories() {
+                let at = (design.offset(j) + c) * width;
+                log_p[at..at + q].copy_from_slice(item.log_p(c));
+                if order >= Order::Score {
+                    for r in 0..=item.ability() {
+                        score.extend_from_slice(item.score(c, r));
+                        score.resize(score.len() + width - q, 0.0);
+                    }
+                }
+            }
+            score_at.push(score.len());
+        }
+        Self {
+            width,
+            v: pad(grid.nodes(), 0.0),
+            t: pad(&abilities, 0.0),
+            log_prior: pad(grid.log_weights(), PADDING),
+            log_p,
+            score,
+            score_at,
+            curves,
+        }
+    }
+
+    /// log p of a category (by its position in the design) at every node, padded.
+    pub(crate) fn log_p(&self, position: usize) -> &[f64] {
+        &self.log_p[position * self.width..(position + 1) * self.width]
+    }
+
+    /// ∂ log p_c/∂r of an item at every node, padded; r counts slope, intercepts, ability.
+    pub(crate) fn score(&self, item: usize, c: usize, r: usize) -> &[f64] {
+        let per_category = self.curves[item].categories() + 1;
+        let at = self.score_at[item] + (c * per_category + r) * self.width;
+        &self.score[at..at + self.width]
+    }
+}

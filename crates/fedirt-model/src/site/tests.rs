@@ -1,0 +1,144 @@
+//! Gradients and Hessians against central differences, on both paths, with missing answers and weights.
+
+use super::evaluate::Depth;
+use super::*;
+use crate::design::{Design, DesignItem};
+use crate::quadrature::{Grid, GridSpec};
+use crate::responses::{MISSING, ResponseTable};
+
+pub(crate) fn design(models: &[(&str, usize)]) -> Design {
+    let items: Vec<DesignItem> = models
+        .iter()
+        .enumerate()
+        .map(|(column, (model, categories))| DesignItem {
+            column,
+            model: (*model).to_owned(),
+            codes: (0..*categories as u8).collect(),
+        })
+        .collect();
+    Design::try_from(items).unwrap()
+}
+
+fn hash(x: usize) -> usize {
+    let mut x = (x as u64).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (x ^ (x >> 31)) as usize
+}
+
+fn table(design: &Design, students: usize, missing_percent: usize) -> ResponseTable {
+    let cells = (0..students * design.len())
+        .map(|x| {
+            let categories = design.categories(x % design.len());
+            if hash(x * 7 + 1) % 100 < missing_percent { MISSING } else { (hash(x) % categories) as u8 }
+        })
+        .collect();
+    ResponseTable::new(students, design.len(), cells).unwrap()
+}
+
+fn parameters(design: &Design) -> Vec<f64> {
+    let mut psi = vec![0.0; design.parameters()];
+    for j in 0..design.len() {
+        let span = design.span(j);
+        psi[span.start] = 0.6 + 0.15 * j as f64 * if j == 2 { -1.0 } else { 1.0 };
+        for (k, x) in psi[span.start + 1..span.end].iter_mut().enumerate() {
+            *x = 0.8 - 0.7 * k as f64 + 0.1 * j as f64;
+        }
+    }
+    psi
+}
+
+fn check(models: &[(&str, usize)], students: usize, missing_percent: usize, weighted: bool) {
+    let design = design(models);
+    let mut table = table(&design, students, missing_percent);
+    if weighted {
+        let weights = (0..students).map(|i| 0.5 + (i % 3) as f64).collect();
+        table = table.with_weights(weights).unwrap();
+    }
+    let data = SiteData::new(&table, &design, 1.0);
+    let grid = Grid::new(GridSpec::default());
+    let psi = parameters(&design);
+    let s = 0.3;
+    let at = |psi: &[f64], s: f64, depth| data.evaluate(psi, s, &grid, depth);
+    let here = at(&psi, s, Depth::Observed);
+    let moments = data.moments(&psi, s, &grid);
+    assert!((here.loglik - moments.loglik).abs() < 1e-9 * here.loglik.abs());
+    // In the continuum the score of s is Σ w E[V], and its curvature −Σ w (1 − Var V).
+    let last = design.parameters();
+    assert!((here.gradient[last] - moments.mean).abs() < 1e-6 * students as f64);
+    let curvature = moments.variance - data.total_weight();
+    assert!((here.hessian[(last, last)] - curvature).abs() < 1e-5 * students as f64);
+    let h = 1e-5;
+    for r in 0..=last {
+        let moved = |h: f64| {
+            let mut psi = psi.clone();
+            if r < last {
+                psi[r] += h;
+                at(&psi, s, Depth::Gradient)
+            } else {
+                at(&psi, s + h, Depth::Gradient)
+            }
+        };
+        let (up, down) = (moved(h), moved(-h));
+        let slope = (up.loglik - down.loglik) / (2.0 * h);
+        assert!(
+            (slope - here.gradient[r]).abs() < 1e-5 * (1.0 + slope.abs()),
+            "{models:?} {r}: {slope} {}",
+            here.gradient[r]
+        );
+        for k in 0..=last {
+            let want = (up.gradient[k] - down.gradient[k]) / (2.0 * h);
+            let got = here.hessian[(r, k)];
+            assert!((want - got).abs() < 1e-5 * (1.0 + want.abs()), "{models:?} {r},{k}: {want} {got}");
+        }
+    }
+}
+
+const BINARY: &[(&str, usize)] =
+    &[("2pl", 2), ("2pl", 2), ("2pl", 2), ("1pl", 2), ("2pl", 2), ("rasch", 2), ("2pl", 2)];
+const MIXED: &[(&str, usize)] = &[("gpcm", 4), ("2pl", 2), ("gpcm", 3), ("pcm", 5)];
+const GRADED: &[(&str, usize)] = &[("grm", 4), ("2pl", 2), ("grm", 3), ("gpcm", 3)];
+
+#[test]
+fn derivatives_of_complete_panels() {
+    check(BINARY, 700, 0, false);
+    check(MIXED, 100, 0, true);
+}
+
+#[test]
+fn derivatives_with_missing_answers() {
+    check(BINARY, 60, 30, false);
+    check(MIXED, 90, 25, true);
+    check(BINARY, 900, 10, true);
+}
+
+#[test]
+fn derivatives_of_graded_items() {
+    check(GRADED, 80, 0, false);
+    check(GRADED, 80, 30, true);
+}
+
+#[test]
+fn weights_are_copies() {
+    let design = design(MIXED);
+    let once = table(&design, 50, 20);
+    let weights: Vec<f64> = (0..50).map(|i| (i % 3) as f64).collect();
+    let cells: Vec<u8> = (0..50).flat_map(|i| once.row(i).repeat(i % 3)).collect();
+    let copies = ResponseTable::new(cells.len() / 4, 4, cells).unwrap();
+    let grid = Grid::new(GridSpec::default());
+    let psi = parameters(&design);
+    let a = SiteData::new(&once.with_weights(weights).unwrap(), &design, 1.0).evaluate(
+        &psi,
+        0.1,
+        &grid,
+        Depth::Observed,
+    );
+    let b = SiteData::new(&copies, &design, 1.0).evaluate(&psi, 0.1, &grid, Depth::Observed);
+    assert!((a.loglik - b.loglik).abs() < 1e-10 * b.loglik.abs());
+    for r in 0..a.gradient.len() {
+        assert!((a.gradient[r] - b.gradient[r]).abs() < 1e-9);
+        for k in 0..a.gradient.len() {
+            assert!((a.hessian[(r, k)] - b.hessian[(r, k)]).abs() < 1e-8);
+        }
+    }
+}

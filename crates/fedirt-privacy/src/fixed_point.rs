@@ -1,0 +1,104 @@
+//! Sums of real numbers as sums of integers modulo 2⁶⁴: exact, so the order of sites and threads cannot
+//! change a bit of the result.
+
+/// Fraction bits are never more than this: doubles of ordinary size have no more to give.
+const MAX_FRACTION_BITS: i32 = 44;
+
+/// Fewer fraction bits than this would lose digits that estimates need.
+const MIN_FRACTION_BITS: i32 = 10;
+
+/// Why a number cannot be written in fixed point.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FixedPointError {
+    /// The bound leaves too few fraction bits.
+    #[error("a sum bounded by {bound:e} leaves {bits} fraction bits, and {MIN_FRACTION_BITS} are needed")]
+    TooLarge {
+        /// Bound on the sum.
+        bound: f64,
+        /// Bits that would be left.
+        bits: i32,
+    },
+    /// A number is not finite or beyond its bound.
+    #[error("number {index} is {value:e}, beyond its bound {bound:e}")]
+    OutOfBound {
+        /// Position in the vector.
+        index: usize,
+        /// The number.
+        value: f64,
+        /// Its bound.
+        bound: f64,
+    },
+}
+
+/// A format for numbers whose sum over all sites stays within a bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FixedPoint {
+    bound: f64,
+    scale: f64,
+}
+
+impl FixedPoint {
+    /// As many fraction bits as log2(bound) + bits + 1 ≤ 62 allows.
+    pub fn for_bound(bound: f64) -> Result<Self, FixedPointError> {
+        let bits = (61 - bound.max(1.0).log2().ceil() as i32).min(MAX_FRACTION_BITS);
+        if bits < MIN_FRACTION_BITS || !bound.is_finite() {
+            return Err(FixedPointError::TooLarge { bound, bits });
+        }
+        Ok(Self { bound, scale: 2f64.powi(bits) })
+    }
+
+    /// Numbers as ring elements, rounded to nearest.
+    pub fn encode(&self, values: &[f64]) -> Result<Vec<u64>, FixedPointError> {
+        values
+            .iter()
+            .enumerate()
+            .map(|(index, &value)| {
+                if value.is_finite() && value.abs() <= self.bound {
+                    Ok((value * self.scale).round() as i64 as u64)
+                } else {
+                    Err(FixedPointError::OutOfBound { index, value, bound: self.bound })
+                }
+            })
+            .collect()
+    }
+
+    /// Ring elements as numbers.
+    pub fn decode(&self, words: &[u64]) -> Vec<f64> {
+        words.iter().map(|&w| w as i64 as f64 / self.scale).collect()
+    }
+}
+
+/// Adds ring elements in place.
+pub fn add(total: &mut [u64], words: &[u64]) {
+    total.iter_mut().zip(words).for_each(|(t, w)| *t = t.wrapping_add(*w));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sums_do_not_depend_on_order(values in prop::collection::vec(-1e3f64..1e3, 1..40)) {
+            let format = FixedPoint::for_bound(1e5).unwrap();
+            let encoded: Vec<Vec<u64>> = values.iter().map(|v| format.encode(&[*v]).unwrap()).collect();
+            let (mut forward, mut backward) = (vec![0], vec![0]);
+            encoded.iter().for_each(|w| add(&mut forward, w));
+            encoded.iter().rev().for_each(|w| add(&mut backward, w));
+            prop_assert_eq!(&forward, &backward);
+            let sum: f64 = values.iter().sum();
+            prop_assert!((format.decode(&forward)[0] - sum).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn numbers_beyond_their_bound_are_refused() {
+        let format = FixedPoint::for_bound(10.0).unwrap();
+        for value in [10.1, -11.0, f64::NAN, f64::INFINITY] {
+            assert!(format.encode(&[0.0, value]).is_err());
+        }
+        assert!(FixedPoint::for_bound(1e17).is_err());
+        assert_eq!(format.decode(&format.encode(&[-2.5]).unwrap()), [-2.5]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Summaries as ring elements, and back.
+
+use crate::message::Bounds;
+use fedirt_model::exchange::{Request, Slot, Summary};
+use fedirt_model::statistics::Statistic;
+use fedirt_privacy::fixed_point::{FixedPoint, FixedPointError};
+
+/// Before weights are normalised, one of them may be this large.
+const LARGEST_WEIGHT: f64 = 1e6;
+
+/// Why a summary cannot be encoded, or words not decoded.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EncodingError {
+    /// A number does not fit.
+    #[error("{statistic}: {error}")]
+    FixedPoint {
+        /// Statistic.
+        statistic: &'static str,
+        /// Why.
+        error: FixedPointError,
+    },
+    /// The answer has another shape than the question's schema.
+    #[error("the answer has {got} numbers, and the question asks for {want}")]
+    Shape {
+        /// Numbers given.
+        got: usize,
+        /// Numbers asked for.
+        want: usize,
+    },
+}
+
+/// The format of a slot: its bound per student or site, times how many there are.
+fn format(request: &Request, bounds: Bounds, slot: Slot) -> Result<FixedPoint, EncodingError> {
+    let (students, sites) = (bounds.students as f64, bounds.sites as f64);
+    let mut count = if slot.statistic.per_site() { sites } else { students };
+    if request.weighted {
+        // Scaled weights add up to the number of students; before scaling they are bounded one by one.
+        count *= match slot.statistic {
+            Statistic::ScoreProducts => students,
+            s if s.per_site() => 1.0,
+            _ if request.weight_scale == 1.0 => LARGEST_WEIGHT,
+            _ => 1.0,
+        };
+    }
+    if slot.statistic == Statistic::ScoreProducts {
+        // Random effects send products of whole sites' gradients.
+        count *= students;
+    }
+    let bound = slot.statistic.bound(&request.design) * count.max(1.0);
+    FixedPoint::for_bound(bound.min(1e15))
+        .map_err(|error| EncodingError::FixedPoint { statistic: slot.statistic.info().name, error })
+}
+
+/// A site's numbers as ring elements.
+pub fn encode(request: &Request, bounds: Bounds, summary: &Summary) -> Result<Vec<u64>, EncodingError> {
+    let schema = request.schema();
+    let want = schema.iter().map(|s| s.len).sum();
+    let fits = schema.len() == summary.vectors.len()
+        && schema.iter().zip(&summary.vectors).all(|(slot, v)| slot.len == v.len());
+    if !fits {
+        return Err(EncodingError::Shape { got: summary.vectors.iter().map(Vec::len).sum(), want });
+    }
+    let mut words = Vec::with_capacity(want);
+    for (slot, vector) in schema.iter().zip(&summary.vectors) {
+        let statistic = slot.statistic.info().name;
+        let encoded = format(request, bounds, *slot)?
+            .encode(vector)
+            .map_err(|error| EncodingError::FixedPoint { statistic, error })?;
+        words.extend(encoded);
+    }
+    Ok(words)
+}
+
+/// Ring elements (one site's, or a sum) as numbers, one vector per slot.
+pub fn decode(request: &Request, bounds: Bounds, words: &[u64]) -> Result<Vec<Vec<f64>>, EncodingError> {
+    let schema = request.schema();
+    let want: usize = schema.iter().map(|s| s.len).sum();
+    if words.len() != want {
+        return Err(EncodingError::Shape { got: words.len(), want });
+    }
+    let mut rest = words;
+    schema
+        .iter()
+        .map(|slot| {
+            let (mine, after) = rest.split_at(slot.len);
+            rest = after;
+            Ok(format(request, bounds, *slot)?.decode(mine))
+        })
+        .collect()
+}

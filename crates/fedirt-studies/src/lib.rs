@@ -1,0 +1,1 @@
+//! Simulated data, and studies that compare algorithms on them.
