@@ -45,11 +45,7 @@ fn lanes_mut(row: &mut [f64]) -> &mut [[f64; LANES]] {
 pub(crate) fn add_rows(rows: &mut [f64], width: usize, codes: &[u8], table: &[f64]) {
     for (row, &code) in rows.chunks_exact_mut(width).zip(codes) {
         let add = &table[usize::from(code) * width..][..width];
-        for (x, a) in lanes_mut(row).iter_mut().zip(lanes(add)) {
-            for l in 0..LANES {
-                x[l] += a[l];
-            }
-        }
+        row.iter_mut().zip(add).for_each(|(x, a)| *x += a);
     }
 }
 
@@ -64,11 +60,7 @@ pub(crate) fn add_rows_twice(
     for ((row, &code), &code2) in rows.chunks_exact_mut(width).zip(codes).zip(codes2) {
         let add = &table[usize::from(code) * width..][..width];
         let add2 = &table2[usize::from(code2) * width..][..width];
-        for ((x, a), b) in lanes_mut(row).iter_mut().zip(lanes(add)).zip(lanes(add2)) {
-            for l in 0..LANES {
-                x[l] += a[l] + b[l];
-            }
-        }
+        row.iter_mut().zip(add).zip(add2).for_each(|((x, a), b)| *x += a + b);
     }
 }
 
@@ -107,11 +99,7 @@ pub(crate) fn normalise(rows: &mut [f64], width: usize, log_marginal: &mut [f64]
 pub(crate) fn scatter_rows(rows: &[f64], width: usize, codes: &[u8], sums: &mut [f64]) {
     for (row, &code) in rows.chunks_exact(width).zip(codes) {
         let sum = &mut sums[usize::from(code) * width..][..width];
-        for (s, x) in lanes_mut(sum).iter_mut().zip(lanes(row)) {
-            for l in 0..LANES {
-                s[l] += x[l];
-            }
-        }
+        sum.iter_mut().zip(row).for_each(|(s, x)| *s += x);
     }
 }
 
@@ -126,12 +114,9 @@ pub(crate) fn scatter_rows_twice(
     for ((row, &code), &code2) in rows.chunks_exact(width).zip(codes).zip(codes2) {
         let sum = &mut sums[usize::from(code) * width..][..width];
         let sum2 = &mut sums2[usize::from(code2) * width..][..width];
-        for ((s, s2), x) in lanes_mut(sum).iter_mut().zip(lanes_mut(sum2)).zip(lanes(row)) {
-            for l in 0..LANES {
-                s[l] += x[l];
-                s2[l] += x[l];
-            }
-        }
+        // Two plain loops: a joint one is vectorised across the wrong index.
+        sum.iter_mut().zip(row).for_each(|(s, x)| *s += x);
+        sum2.iter_mut().zip(row).for_each(|(s, x)| *s += x);
     }
 }
 
@@ -193,11 +178,7 @@ pub(crate) fn outer_products(rows: &[f64], width: usize, weights: &[f64], gram: 
             }
             let factor = p * w;
             let out = &mut gram[n * width..(n + 1) * width];
-            for (o, x) in lanes_mut(out).iter_mut().zip(lanes(row)) {
-                for l in 0..LANES {
-                    o[l] += factor * x[l];
-                }
-            }
+            out.iter_mut().zip(row).for_each(|(o, x)| *o += factor * x);
         }
     }
 }
