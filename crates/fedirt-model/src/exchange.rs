@@ -90,8 +90,8 @@ pub enum Ask {
     },
     /// Federated averaging: some steps of gradient ascent at the site.
     Train {
-        /// Item parameters.
-        psi: Vec<f64>,
+        /// Slopes and difficulties, item after item.
+        items: Vec<f64>,
         /// Effect of each site.
         effects: Vec<f64>,
         /// Sites that take part in this round.

@@ -107,6 +107,13 @@ impl EffectTotals {
             variances: take(Statistic::EffectVariances),
         }
     }
+
+    /// Moves the sum of effects along with the item parameters: δΣs = (ΣB)ᵀδψ.
+    pub(crate) fn follow(&mut self, from: &[f64], to: &[f64]) {
+        for (sum, row) in self.sum.iter_mut().zip(self.loadings.chunks_exact(from.len())) {
+            *sum += row.iter().zip(from.iter().zip(to)).map(|(b, (x, y))| b * (y - x)).sum::<f64>();
+        }
+    }
 }
 
 /// Where an algorithm ended.

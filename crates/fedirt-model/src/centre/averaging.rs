@@ -34,18 +34,21 @@ impl Averaging {
             ((problem.settings.client_fraction * sites as f64).round() as usize).clamp(1, sites.max(1));
         self.chosen = index::sample(&mut self.rng, sites, number.min(sites)).into_vec();
         self.chosen.sort_unstable();
-        let psi = self.layout.psi(&problem.design, &self.x);
         let effects = self.layout.effects(&self.x).to_vec();
         let chosen = self.chosen.clone();
         Next::Ask(match problem.settings.algorithm {
             AlgorithmKind::Fedavg => Ask::Train {
-                psi,
+                items: self.layout.items(&problem.design, &self.x),
                 effects,
                 chosen,
                 epochs: problem.settings.local_epochs,
                 learning_rate: problem.settings.learning_rate,
             },
-            _ => Ask::Published { psi, effects, chosen: Some(chosen) },
+            _ => Ask::Published {
+                psi: self.layout.psi(&problem.design, &self.x),
+                effects,
+                chosen: Some(chosen),
+            },
         })
     }
 

@@ -13,8 +13,11 @@ mod graph;
 mod lbfgs;
 mod meta;
 mod newton;
+mod opening;
 mod outcome;
 mod published;
+mod report_items;
+mod report_sites;
 mod start;
 mod structure;
 

@@ -87,12 +87,14 @@ impl Newton {
 
     fn finish(&self, problem: &Problem, reply: &Reply, converged: bool) -> Next {
         let (mut y, mut tau) = (reply.y.clone(), reply.tau);
+        let mut totals = reply.totals.clone();
         if converged {
             // One more step costs no round: it takes the error from about 1e-5 to its square.
             let (step, tau_step) = newton_step(problem, reply);
             if step.amax() < 0.05 && tau_step.abs() < 0.05 {
                 let next = &y + step;
                 if problem.design.admissible(&problem.structure.psi(&next)) {
+                    totals.follow(&problem.structure.psi(&y), &problem.structure.psi(&next));
                     y = next;
                     tau = (tau + tau_step).max(SITE_SD_FLOOR);
                 }
@@ -103,7 +105,7 @@ impl Newton {
             y,
             converged,
             information: Some(reply.information.clone()),
-            totals: reply.totals.clone(),
+            totals,
             effects: None,
             own_variances: None,
             at_bound: reply.held.clone(),

@@ -1,16 +1,15 @@
-//! From a solution for standardised ability to what is reported: the one file that converts.
-//!
-//! Reported ability is μ + σV (+ σs_k). So a = a_std/σ and d_c = d_std,c − a·score_c·μ; difficulties follow from
-//! (a, d); covariances by the delta method.
+//! A finished calibration, and `fit.json` from it.
 
 use super::algorithm::{Problem, Solution};
 use super::calibration::{Enrolled, Plan};
 use super::errors::Errors;
+use super::report_items::{Scale, report_items};
+use super::report_sites::{centre_remainder, published_effects, report_sites};
 use crate::design::Design;
 use crate::exchange::{Aggregate, CURVE_POINTS, CURVE_STEP, Effects};
 use crate::fit::{Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, Quadrature, TraceEntry, Warning};
 use crate::statistics::{Mode, Statistic};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
 /// A finished calibration, before it is written down.
 #[derive(Debug, Clone)]
@@ -76,9 +75,14 @@ impl Outcome {
             Scale { sd: problem.structure.sd(&solution.y), mean: problem.structure.mean(&solution.y) };
         let reported = errors.map(|e| scale.covariance(problem, &solution.point.psi, &e.covariance));
         let mut warnings = Vec::new();
+        let mut solution = solution;
+        let mut effects = published_effects(problem, plan, aggregate);
+        if solution.effects.is_none() {
+            centre_remainder(problem, sites, &scale, &mut solution.point.psi, &mut effects);
+        }
         let items =
             report_items(problem, plan, &solution, &scale, reported.as_ref(), aggregate, &mut warnings);
-        let sites = report_sites(problem, plan, sites, aggregate, &mut warnings);
+        let sites = report_sites(sites, &effects, &mut warnings);
         let p = problem.design.parameters();
         let se = |at: usize| reported.as_ref().map(|c| c[(at, at)].max(0.0).sqrt());
         let site_sd = (problem.effects == Effects::Random).then(|| {
@@ -242,198 +246,6 @@ fn names(problem: &Problem) -> Vec<String> {
     }
     names.extend(["latent.sd".to_owned(), "latent.mean".to_owned(), "log_site_sd".to_owned()]);
     names
-}
-
-/// Unit and origin of the reported scale.
-struct Scale {
-    sd: f64,
-    mean: f64,
-}
-
-impl Scale {
-    /// (a, d) of an item on the reported scale.
-    fn item(&self, problem: &Problem, psi: &[f64], item: usize) -> Vec<f64> {
-        let span = problem.design.span(item);
-        let a = psi[span.start] / self.sd;
-        let mut out = vec![a];
-        for c in 1..span.len() {
-            out.push(psi[span.start + c] - a * problem.design.model(item).shift_score(c) * self.mean);
-        }
-        out
-    }
-
-    /// Covariance of the reported (a, d), σ, μ, log τ from that of (ψ, σ, μ, log τ).
-    fn covariance(&self, problem: &Problem, psi: &[f64], covariance: &DMatrix<f64>) -> DMatrix<f64> {
-        let design = &problem.design;
-        let p = design.parameters();
-        let mut map = DMatrix::identity(p + 3, p + 3);
-        for j in 0..design.len() {
-            let at = design.offset(j);
-            let a = psi[at] / self.sd;
-            map[(at, at)] = 1.0 / self.sd;
-            map[(at, p)] = -a / self.sd;
-            for c in 1..design.categories(j) {
-                let score = design.model(j).shift_score(c);
-                map[(at + c, at)] = -score * self.mean / self.sd;
-                map[(at + c, p)] = score * self.mean * a / self.sd;
-                map[(at + c, p + 1)] = -a * score;
-            }
-        }
-        &map * covariance * map.transpose()
-    }
-}
-
-fn report_items(
-    problem: &Problem,
-    plan: &Plan,
-    solution: &Solution,
-    scale: &Scale,
-    covariance: Option<&DMatrix<f64>>,
-    aggregate: &Aggregate,
-    warnings: &mut Vec<Warning>,
-) -> Vec<FitItem> {
-    let design = &problem.design;
-    let answers = aggregate.sum(Statistic::Answers, 0);
-    let mut out: Vec<FitItem> = plan
-        .items
-        .iter()
-        .map(|item| FitItem {
-            name: item.name.clone(),
-            model: item.model.clone().unwrap_or_else(|| "2pl".into()),
-            categories: 0,
-            codes: Vec::new(),
-            a: None,
-            d: Vec::new(),
-            b: Vec::new(),
-            se_a: None,
-            se_d: Vec::new(),
-            se_b: Vec::new(),
-            n: None,
-            fixed: item.anchor.is_some(),
-        })
-        .collect();
-    for j in 0..design.len() {
-        let (span, model) = (design.span(j), design.model(j));
-        let values = scale.item(problem, &solution.point.psi, j);
-        let (a, d) = (values[0], &values[1..]);
-        let entry = &mut out[design.items()[j].column];
-        entry.model = model.name().to_owned();
-        entry.categories = span.len();
-        entry.codes = design.items()[j].codes.clone();
-        entry.n = answers.get(j).map(|n| *n as u64);
-        let m = d.len();
-        if solution.at_bound.contains(&j) {
-            (entry.d, entry.b) = (vec![None; m], vec![None; m]);
-            (entry.se_d, entry.se_b) = (vec![None; m], vec![None; m]);
-            continue;
-        }
-        let b = model.difficulties(a, d);
-        entry.a = Some(a);
-        entry.d = d.iter().copied().map(Some).collect();
-        entry.b = b.iter().map(|b| b.is_finite().then_some(*b)).collect();
-        let fixed = problem.structure.is_anchored(j);
-        let se = |direction: DVector<f64>| -> Option<f64> {
-            let c = covariance?.view((span.start, span.start), (span.len(), span.len()));
-            let variance = direction.dot(&(c * &direction));
-            (!fixed && variance.is_finite()).then(|| variance.max(0.0).sqrt())
-        };
-        let unit = |r: usize| DVector::from_fn(m + 1, |k, _| if k == r { 1.0 } else { 0.0 });
-        entry.se_a = se(unit(0)).filter(|_| problem.structure.slope_is_free(j));
-        entry.se_d = (1..=m).map(|r| se(unit(r))).collect();
-        entry.se_b = (1..=m)
-            .map(|step| {
-                let mut direction = DVector::zeros(m + 1);
-                for (r, w) in model.difficulty_weights(step) {
-                    direction[r] = -w / a;
-                    direction[0] += w * d[r - 1] / (a * a);
-                }
-                se(direction)
-            })
-            .collect();
-        if let Some(variances) = &solution.own_variances {
-            entry.se_a = Some(variances[span.start].sqrt());
-            entry.se_b = (1..=m).map(|r| Some(variances[span.start + r].sqrt())).collect();
-            entry.se_d = vec![None; m];
-        }
-    }
-    let list = |items: &mut dyn Iterator<Item = usize>| {
-        super::calibration::some_names(items.map(|j| problem.names[j].as_str()))
-    };
-    if !solution.at_bound.is_empty() {
-        let names = list(&mut solution.at_bound.iter().copied());
-        warnings.push(Warning {
-            code: "no_finite_estimate".into(),
-            message: format!(
-                "the likelihood has no finite maximum for {names}: their parameters are left empty"
-            ),
-        });
-    }
-    let reversed: Vec<usize> = (0..design.len())
-        .filter(|&j| solution.point.psi[design.offset(j)] < 0.0 && !problem.structure.is_anchored(j))
-        .collect();
-    if !reversed.is_empty() {
-        warnings.push(Warning {
-            code: "negative_slope".into(),
-            message: format!(
-                "abler students score lower on {}: reverse-keyed or wrongly keyed?",
-                list(&mut reversed.iter().copied())
-            ),
-        });
-    }
-    let flat: Vec<usize> = (0..design.len())
-        .filter(|&j| (solution.point.psi[design.offset(j)] / scale.sd).abs() < 0.05)
-        .collect();
-    if !flat.is_empty() {
-        warnings.push(Warning {
-            code: "flat_item".into(),
-            message: format!(
-                "{} hardly depend on ability (|a| < 0.05): their difficulties mean little",
-                list(&mut flat.iter().copied())
-            ),
-        });
-    }
-    out
-}
-
-fn report_sites(
-    problem: &Problem,
-    plan: &Plan,
-    sites: &[Enrolled],
-    aggregate: &Aggregate,
-    warnings: &mut Vec<Warning>,
-) -> Vec<FitSite> {
-    let published =
-        plan.publish_effects && problem.effects != Effects::None && plan.settings.algorithm.name() != "meta";
-    let own = if published { aggregate.by_site(Statistic::OwnEffect) } else { Vec::new() };
-    let mut silent = Vec::new();
-    let out = sites
-        .iter()
-        .enumerate()
-        .map(|(k, site)| {
-            let (mut effect, mut se) = (None, None);
-            if let Some([value, error]) = own.get(k) {
-                // A negative error says that there is none; without information there is an effect all the same.
-                if *error >= 0.0 {
-                    (effect, se) = (Some(*value), Some(*error));
-                } else if *value != 0.0 {
-                    effect = Some(*value);
-                } else {
-                    silent.push(site.name.as_str());
-                }
-            }
-            FitSite { name: site.name.clone(), n: site.students, effect, se }
-        })
-        .collect();
-    if !silent.is_empty() {
-        warnings.push(Warning {
-            code: "site_without_effect".into(),
-            message: format!(
-                "no finite effect: every answer stands at one end of the scale at {}",
-                super::calibration::some_names(silent)
-            ),
-        });
-    }
-    out
 }
 
 fn pictures(problem: &Problem, scale: &Scale, aggregate: &Aggregate) -> (Vec<Curve>, Histogram) {

@@ -216,7 +216,7 @@ impl Answer<'_> {
 
     /// Steps of gradient ascent on the site's mean log-likelihood, in slopes and difficulties.
     fn train(&self, vectors: &mut Vec<Vec<f64>>) {
-        let Ask::Train { psi, effects, chosen, epochs, learning_rate } = &self.request.ask else { return };
+        let Ask::Train { items, effects, chosen, epochs, learning_rate } = &self.request.ask else { return };
         let design = &self.data.design;
         if !chosen.contains(&self.index) || self.data.total_weight <= 0.0 {
             vectors.extend([vec![0.0], vec![0.0; design.parameters()], vec![0.0]]);
@@ -224,7 +224,7 @@ impl Answer<'_> {
         }
         let layout = crate::centre::Layout::new(design, 1);
         let mut x = vec![0.0; layout.size];
-        layout.set_items(design, psi, &mut x);
+        layout.set_items(design, items, &mut x);
         let fixed = self.request.effects == Effects::Fixed;
         x[layout.effects] = if fixed { self.own(effects) } else { 0.0 };
         for _ in 0..*epochs {

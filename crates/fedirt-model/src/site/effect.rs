@@ -58,7 +58,7 @@ impl SiteData {
         // On coarse grids the sums' own score differs a little from the continuum's: finish on the sums.
         for _ in 0..20 {
             let g = evaluation.gradient[last];
-            if g.abs() < 1e-8 * self.total_weight || s.abs() >= BOUND {
+            if g.abs() < 1e-10 * self.total_weight || s.abs() >= BOUND {
                 break;
             }
             let curvature = match depth {

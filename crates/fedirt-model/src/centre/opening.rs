@@ -1,0 +1,219 @@
+//! What can be calibrated at all: models, categories that somebody used, linked parts; and what to say about it.
+
+use super::CentreError;
+use super::algorithm::AlgorithmKind;
+use super::calibration::{Enrolled, Plan};
+use super::structure::Anchor;
+use crate::design::{Design, DesignItem, MAX_CATEGORIES};
+use crate::exchange::Effects;
+use crate::fit::Warning;
+use crate::items::{self, SlopeRule};
+use nalgebra::DMatrix;
+
+pub(super) fn warning(code: &str, message: String) -> Warning {
+    Warning { code: code.to_owned(), message }
+}
+
+/// Names in a sentence: at most five of them.
+pub(super) fn some_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    match names.len() {
+        0..=5 => names.join(", "),
+        n => format!("{}, … ({n} in all)", names[..4].join(", ")),
+    }
+}
+
+pub(super) fn check_algorithm(plan: &Plan, effects: Effects) -> Result<(), CentreError> {
+    let algorithm = plan.settings.algorithm;
+    let general = matches!(algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
+    let name = algorithm.name();
+    if !general && effects == Effects::Random {
+        return Err(CentreError::Unsupported(format!(
+            "{name} knows no random site effects; use newton or em, or effects fixed or none"
+        )));
+    }
+    if !general && plan.items.iter().any(|i| i.anchor.is_some()) {
+        return Err(CentreError::Unsupported(format!("{name} knows no fixed items; use newton or em")));
+    }
+    Ok(())
+}
+
+/// All items with at least two codes, each with all its codes; complaints that need no data.
+pub(super) fn provisional_design(
+    plan: &Plan,
+    sites: &[Enrolled],
+    warnings: &mut Vec<Warning>,
+) -> Result<Design, CentreError> {
+    let mut items = Vec::new();
+    let (mut constant, mut absent, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
+    for (column, item) in plan.items.iter().enumerate() {
+        let seen = sites.iter().fold(0u64, |m, s| m | s.codes[column]);
+        let codes: Vec<u8> = match &item.codes {
+            Some(codes) => codes.clone(),
+            None => match &item.anchor {
+                // A fixed item may have categories that nobody chose here.
+                Some(anchor) => (0..=anchor.d.len() as u8).collect(),
+                None => (0..64).filter(|c| seen >> c & 1 == 1).collect(),
+            },
+        };
+        if seen == 0 && item.anchor.is_none() {
+            absent.push(item.name.as_str());
+        } else if codes.len() < 2 {
+            constant.push(item.name.as_str());
+        } else {
+            let model = item.model.clone().unwrap_or_else(|| default_model(codes.len()));
+            match items::model(&model) {
+                None => complaints.push(format!("item {}: there is no model {model:?}", item.name)),
+                Some(m) if codes.len() > 2 && !m.polytomous() => complaints.push(format!(
+                    "item {} has {} categories, and {model} takes two: give it gpcm or grm (--item-model {}=gpcm, or --model gpcm)",
+                    item.name, codes.len(), item.name
+                )),
+                Some(_) if codes.len() > MAX_CATEGORIES => complaints.push(format!("item {} has {} categories, more than {MAX_CATEGORIES}", item.name, codes.len())),
+                Some(_) => items.push(DesignItem { column, model, codes }),
+            }
+        }
+    }
+    let rule = |wanted: SlopeRule| {
+        items.iter().any(|i: &DesignItem| items::model(&i.model).is_some_and(|m| m.slope() == wanted))
+    };
+    if rule(SlopeRule::One) && rule(SlopeRule::LatentSd) {
+        complaints.push(
+            "1pl fixes the SD of ability at 1, rasch and pcm estimate it: use one or the other".to_owned(),
+        );
+    }
+    if !complaints.is_empty() {
+        return Err(CentreError::Models(complaints.join("\n")));
+    }
+    if !absent.is_empty() {
+        warnings.push(warning("item_absent", format!("no site has answers to {}", some_names(absent))));
+    }
+    if !constant.is_empty() {
+        let names = some_names(constant);
+        warnings.push(warning(
+            "item_dropped",
+            format!("everyone answered alike: {names}; no parameters can be estimated"),
+        ));
+    }
+    if items.len() < 2 {
+        let names = some_names(items.iter().map(|i| plan.items[i.column].name.as_str()));
+        return Err(CentreError::TooFewItems(items.len(), names));
+    }
+    Design::try_from(items).map_err(|e| CentreError::Models(e.to_string()))
+}
+
+fn default_model(categories: usize) -> String {
+    if categories == 2 { "2pl" } else { "gpcm" }.to_owned()
+}
+
+/// The design of items and categories that somebody used, the kept items and the kept categories.
+pub(super) fn used_categories(
+    plan: &Plan,
+    provisional: &Design,
+    table: &DMatrix<f64>,
+    warnings: &mut Vec<Warning>,
+) -> Result<(Design, Vec<usize>, Vec<usize>), CentreError> {
+    let (mut items, mut kept_items, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut constant, mut closed) = (Vec::new(), Vec::new());
+    for (j, item) in provisional.items().iter().enumerate() {
+        let plan = &plan.items[item.column];
+        let used: Vec<usize> = provisional.span(j).filter(|&r| table[(r, r)] > 0.0).collect();
+        // Given parameters fix the categories.
+        if plan.anchor.is_some() {
+            kept.extend(provisional.span(j));
+            kept_items.push(j);
+            items.push(item.clone());
+        } else if used.len() < 2 {
+            constant.push(plan.name.as_str());
+        } else {
+            if used.len() < item.codes.len() {
+                closed.push(plan.name.as_str());
+            }
+            let first = provisional.offset(j);
+            let codes: Vec<u8> = used.iter().map(|r| item.codes[r - first]).collect();
+            let model = plan.model.clone().unwrap_or_else(|| default_model(codes.len()));
+            items.push(DesignItem { column: item.column, model, codes });
+            kept_items.push(j);
+            kept.extend(used);
+        }
+    }
+    let mut found = Vec::new();
+    if !constant.is_empty() {
+        found.push(warning(
+            "item_dropped",
+            format!("everyone answered alike: {}; no parameters can be estimated", some_names(constant)),
+        ));
+    }
+    if !closed.is_empty() {
+        found.push(warning(
+            "category_unused",
+            format!("categories that nobody chose are closed up: {}", some_names(closed)),
+        ));
+    }
+    warnings.extend(found);
+    if items.len() < 2 {
+        let names = some_names(items.iter().map(|i| plan.items[i.column].name.as_str()));
+        return Err(CentreError::TooFewItems(items.len(), names));
+    }
+    let design = Design::try_from(items).map_err(|e| CentreError::Models(e.to_string()))?;
+    Ok((design, kept_items, kept))
+}
+
+pub(super) fn check_anchors(
+    plan: &Plan,
+    design: &Design,
+    anchors: &[Option<Anchor>],
+) -> Result<(), CentreError> {
+    for (j, anchor) in anchors.iter().enumerate() {
+        if let Some(anchor) = anchor
+            && anchor.d.len() + 1 != design.categories(j)
+        {
+            let name = &plan.items[design.items()[j].column].name;
+            return Err(CentreError::Models(format!(
+                "fixed item {name} has {} steps, but {} categories in the data",
+                anchor.d.len(),
+                design.categories(j)
+            )));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn warn_of_parts(
+    plan: &Plan,
+    effects: Effects,
+    design: &Design,
+    parts: &[usize],
+) -> Option<Warning> {
+    let count = parts.iter().max().map_or(0, |p| p + 1);
+    if count < 2 {
+        return None;
+    }
+    let named: Vec<String> = (0..count)
+        .map(|part| {
+            let names = (0..design.len()).filter(|&j| parts[j] == part);
+            let names = names.map(|j| plan.items[design.items()[j].column].name.as_str());
+            format!("({})", some_names(names))
+        })
+        .collect();
+    let consequence = match effects {
+        Effects::Fixed => {
+            "site effects sum to zero within each part, and neither items nor sites of different parts can be compared"
+        }
+        _ => "they are comparable only if all sites draw from one population",
+    };
+    let message =
+        format!("the items fall into {count} parts that no site links: {}; {consequence}", named.join(" "));
+    Some(warning("unlinked_parts", message))
+}
+
+pub(super) fn warn_of_small_sites(effects: Effects, sites: &[Enrolled]) -> Option<Warning> {
+    let mut sizes: Vec<u64> = sites.iter().map(|s| s.students).collect();
+    sizes.sort_unstable();
+    let median = sizes[sizes.len() / 2];
+    (effects == Effects::Fixed && median < 20 && sizes.len() >= 10).then(|| {
+        warning(
+            "small_sites",
+            format!("half of the sites have at most {median} students: random effects (--effects random) estimate such sites better"),
+        )
+    })
+}

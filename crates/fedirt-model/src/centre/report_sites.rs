@@ -1,0 +1,91 @@
+//! Site effects on the reported scale.
+
+use super::algorithm::Problem;
+use super::calibration::{Enrolled, Plan};
+use super::report_items::Scale;
+use crate::exchange::{Aggregate, Effects};
+use crate::fit::{FitSite, Warning};
+use crate::statistics::Statistic;
+
+/// Effect and standard error of each site on the reported scale, where sites send them.
+pub(super) fn published_effects(problem: &Problem, plan: &Plan, aggregate: &Aggregate) -> Vec<Effect> {
+    if !plan.publish_effects || problem.effects == Effects::None || plan.settings.algorithm.name() == "meta" {
+        return Vec::new();
+    }
+    let read = |sent: &[f64]| match sent {
+        // A negative error says that there is none; a zero effect then says that there is no effect either.
+        [value, error] if *error >= 0.0 => Effect { value: Some(*value), error: Some(*error) },
+        [value, _] if *value != 0.0 => Effect { value: Some(*value), error: None },
+        _ => Effect { value: None, error: None },
+    };
+    aggregate.by_site(Statistic::OwnEffect).into_iter().map(read).collect()
+}
+
+/// A site's effect.
+pub(super) struct Effect {
+    pub value: Option<f64>,
+    pub error: Option<f64>,
+}
+
+/// The last step moved the effects a little after they were centred: what is left of their sum goes to the items.
+pub(super) fn centre_remainder(
+    problem: &Problem,
+    sites: &[Enrolled],
+    scale: &Scale,
+    psi: &mut [f64],
+    effects: &mut [Effect],
+) {
+    if problem.effects != Effects::Fixed || problem.structure.anchored() || effects.is_empty() {
+        return;
+    }
+    let design = &problem.design;
+    let part_of = |site: &Enrolled| {
+        (0..design.len()).find(|&j| site.codes[design.items()[j].column] != 0).map(|j| problem.parts[j])
+    };
+    for part in 0..=problem.parts.iter().max().copied().unwrap_or(0) {
+        let mut mine: Vec<&mut f64> = effects
+            .iter_mut()
+            .zip(sites)
+            .filter(|(_, site)| part_of(site) == Some(part))
+            .filter_map(|(effect, _)| effect.value.as_mut())
+            .collect();
+        let mean = mine.iter().map(|x| **x).sum::<f64>() / mine.len().max(1) as f64;
+        mine.iter_mut().for_each(|x| **x -= mean);
+        let shift = design.shift_direction(psi);
+        for (r, x) in psi.iter_mut().enumerate() {
+            if problem.parts[design.item_of(r)] == part {
+                *x += shift[r] * mean / scale.sd;
+            }
+        }
+    }
+}
+
+/// One entry per site.
+pub(super) fn report_sites(
+    sites: &[Enrolled],
+    effects: &[Effect],
+    warnings: &mut Vec<Warning>,
+) -> Vec<FitSite> {
+    let mut silent = Vec::new();
+    let out = sites
+        .iter()
+        .enumerate()
+        .map(|(k, site)| {
+            let (effect, se) = effects.get(k).map_or((None, None), |e| (e.value, e.error));
+            if effects.get(k).is_some_and(|e| e.value.is_none()) {
+                silent.push(site.name.as_str());
+            }
+            FitSite { name: site.name.clone(), n: site.students, effect, se }
+        })
+        .collect();
+    if !silent.is_empty() {
+        warnings.push(Warning {
+            code: "site_without_effect".into(),
+            message: format!(
+                "no finite effect: every answer stands at one end of the scale at {}",
+                super::opening::some_names(silent)
+            ),
+        });
+    }
+    out
+}

@@ -1,0 +1,221 @@
+//! Data that break other programs: named in warnings, never fatal, never infinite.
+
+mod common;
+
+use common::*;
+use fedirt_model::exchange::Effects;
+use fedirt_model::fit::Fit;
+use fedirt_model::responses::{MISSING, ResponseTable};
+
+const BINARY: &[(&str, usize)] = &[("2pl", 2); 6];
+
+fn rows(students: usize, mean: f64, seed: u64) -> Vec<Vec<u8>> {
+    answers(BINARY, &truth(BINARY, 41), students, (mean, 1.0), 0.0, &mut Random(seed))
+}
+
+fn warned(f: &Fit, code: &str) -> bool {
+    f.warnings.iter().any(|w| w.code == code)
+}
+
+/// Converged, every number finite, nothing beyond belief.
+fn sound(f: &Fit) {
+    assert_eq!(f.converged, Some(true), "{:?}", f.warnings);
+    assert!(f.loglik.unwrap().is_finite());
+    for item in &f.items {
+        for x in item
+            .a
+            .iter()
+            .chain(item.d.iter().flatten())
+            .chain(item.se_a.iter())
+            .chain(item.se_d.iter().flatten())
+        {
+            assert!(x.is_finite() && x.abs() < 200.0, "{item:?}");
+        }
+    }
+    for site in &f.sites {
+        assert!(site.effect.is_none_or(|s| s.abs() < 20.0) && site.se.is_none_or(|s| s < 50.0), "{site:?}");
+    }
+}
+
+#[test]
+fn an_item_that_everyone_answers_alike_is_dropped_by_name() {
+    for value in [0, 1] {
+        let mut rows = rows(200, 0.0, 1);
+        rows.iter_mut().for_each(|r| r[2] = value);
+        let f = fit(plan(named(BINARY), Effects::None), vec![table(&rows)]);
+        sound(&f);
+        assert!(warned(&f, "item_dropped"));
+        assert!(f.items[2].a.is_none() && f.items[1].a.is_some());
+    }
+}
+
+#[test]
+fn a_category_that_nobody_chose_is_closed_up() {
+    let models: &[(&str, usize)] = &[("gpcm", 4), ("grm", 4), ("gpcm", 2), ("gpcm", 2)];
+    let mut rows = answers(models, &truth(models, 5), 300, (0.0, 1.0), 0.0, &mut Random(6));
+    for row in &mut rows {
+        row[0] = if row[0] == 2 { 3 } else { row[0] };
+        row[1] = if row[1] == 1 { 0 } else { row[1] };
+    }
+    let mut items = named(models);
+    items[0].codes = Some(vec![0, 1, 2, 3]);
+    items[1].codes = Some(vec![0, 1, 2, 3]);
+    let f = fit(plan(items, Effects::None), vec![table(&rows)]);
+    sound(&f);
+    assert!(warned(&f, "category_unused"));
+    assert_eq!(
+        (f.items[0].codes.as_slice(), f.items[1].codes.as_slice()),
+        (&[0u8, 1, 3][..], &[0u8, 2, 3][..])
+    );
+}
+
+#[test]
+fn codes_that_start_at_one_give_the_same_fit() {
+    let zero = rows(250, 0.0, 8);
+    let one: Vec<Vec<u8>> = zero.iter().map(|r| r.iter().map(|x| x + 1).collect()).collect();
+    let (a, b) = (
+        fit(plan(named(BINARY), Effects::None), vec![table(&zero)]),
+        fit(plan(named(BINARY), Effects::None), vec![table(&one)]),
+    );
+    assert_eq!(distance(&a, &b), 0.0);
+    assert_eq!(b.items[0].codes, [1, 2]);
+}
+
+#[test]
+fn perfect_schools_and_schools_of_one_student_do_no_harm() {
+    let mut sites: Vec<ResponseTable> =
+        (0..4).map(|k| table(&rows(60, 0.3 * f64::from(k) - 0.4, u64::from(k as u8)))).collect();
+    sites.push(table(&vec![vec![1; 6]; 5]));
+    sites.push(table(&vec![vec![0; 6]; 3]));
+    sites.push(table(&rows(1, 0.0, 77)));
+    let f = fit(plan(named(BINARY), Effects::Fixed), sites.clone());
+    sound(&f);
+    assert!(warned(&f, "site_without_effect"));
+    assert!(f.sites[4].effect.is_none() && f.sites[5].effect.is_none() && f.sites[0].effect.is_some());
+    let known: f64 = f.sites.iter().filter_map(|s| s.effect).sum();
+    assert!(known.abs() < 1e-6);
+    let random = fit(plan(named(BINARY), Effects::Random), sites);
+    sound(&random);
+    assert!(random.sites[4].effect.unwrap() > 0.0 && random.sites[5].effect.unwrap() < 0.0);
+}
+
+#[test]
+fn an_outlying_school_is_estimated_and_bounded() {
+    let mut sites: Vec<ResponseTable> = (0..5).map(|k| table(&rows(50, 0.0, 100 + k))).collect();
+    let mut near = vec![vec![1u8; 6]; 40];
+    near[3][2] = 0;
+    sites.push(table(&near));
+    let f = fit(plan(named(BINARY), Effects::Fixed), sites);
+    sound(&f);
+    assert!(f.sites[5].effect.unwrap() > 2.0 && f.rounds <= 8, "{}", f.rounds);
+}
+
+#[test]
+fn a_reversed_item_gets_a_negative_slope_and_a_warning() {
+    let mut rows = rows(500, 0.0, 12);
+    rows.iter_mut().for_each(|r| r[3] = 1 - r[3]);
+    let f = fit(plan(named(BINARY), Effects::None), vec![table(&rows)]);
+    sound(&f);
+    assert!(f.items[3].a.unwrap() < -0.3 && warned(&f, "negative_slope"));
+    let straight = fit(
+        plan(named(BINARY), Effects::None),
+        vec![table(
+            &rows
+                .iter()
+                .map(|r| {
+                    let mut r = r.clone();
+                    r[3] = 1 - r[3];
+                    r
+                })
+                .collect::<Vec<_>>(),
+        )],
+    );
+    assert!((f.items[3].a.unwrap() + straight.items[3].a.unwrap()).abs() < 1e-4);
+}
+
+#[test]
+fn parts_that_no_site_links_are_calibrated_apart() {
+    let blank = |rows: Vec<Vec<u8>>, keep: std::ops::Range<usize>| -> Vec<Vec<u8>> {
+        rows.into_iter()
+            .map(|r| {
+                r.into_iter().enumerate().map(|(j, x)| if keep.contains(&j) { x } else { MISSING }).collect()
+            })
+            .collect()
+    };
+    let sites: Vec<ResponseTable> = (0..6)
+        .map(|k| {
+            let keep = if k < 3 { 0..3 } else { 3..6 };
+            table(&blank(rows(150, 0.2 * f64::from(k) - 0.5, 200 + u64::from(k as u8)), keep))
+        })
+        .collect();
+    let f = fit(plan(named(BINARY), Effects::Fixed), sites.clone());
+    sound(&f);
+    assert!(warned(&f, "unlinked_parts"));
+    for part in [0..3, 3..6] {
+        let sum: f64 = f.sites[part].iter().map(|s| s.effect.unwrap()).sum();
+        assert!(sum.abs() < 1e-6, "{sum}");
+    }
+    // Each part is the fit of its own sites.
+    let alone = fit(
+        plan(named(&BINARY[..3]), Effects::Fixed),
+        sites[..3].iter().map(|t| table(&t.rows().map(|r| r[..3].to_vec()).collect::<Vec<_>>())).collect(),
+    );
+    for (x, y) in f.items.iter().zip(&alone.items) {
+        assert!((x.a.unwrap() - y.a.unwrap()).abs() < 1e-5);
+        assert!((x.se_a.unwrap() / y.se_a.unwrap() - 1.0).abs() < 1e-3);
+    }
+    for effects in [Effects::None, Effects::Random] {
+        let f = fit(plan(named(BINARY), effects), sites.clone());
+        sound(&f);
+        assert!(warned(&f, "unlinked_parts"));
+    }
+}
+
+#[test]
+fn sites_without_some_items_or_categories_are_normal() {
+    let models: &[(&str, usize)] = &[("gpcm", 3), ("2pl", 2), ("gpcm", 3), ("2pl", 2)];
+    let truth = truth(models, 9);
+    let mut random = Random(10);
+    let mut a = answers(models, &truth, 150, (0.0, 1.0), 0.0, &mut random);
+    let mut b = answers(models, &truth, 150, (0.4, 1.0), 0.0, &mut random);
+    a.iter_mut().for_each(|r| r[3] = MISSING);
+    b.iter_mut().for_each(|r| {
+        r[1] = MISSING;
+        r[0] = r[0].min(1);
+    });
+    let f = fit(plan(named(models), Effects::Fixed), vec![table(&a), table(&b)]);
+    sound(&f);
+    assert_eq!(f.items.iter().map(|i| i.n.unwrap()).collect::<Vec<_>>(), [300, 150, 300, 150]);
+}
+
+#[test]
+fn rows_without_answers_do_not_count() {
+    let mut with = rows(120, 0.0, 15);
+    let without = with.clone();
+    with.insert(10, vec![MISSING; 6]);
+    let (a, b) = (
+        fit(plan(named(BINARY), Effects::None), vec![table(&with)]),
+        fit(plan(named(BINARY), Effects::None), vec![table(&without)]),
+    );
+    assert_eq!((a.n, a.loglik), (b.n, b.loglik));
+}
+
+#[test]
+fn an_item_without_a_finite_maximum_is_left_empty() {
+    // Two items that always agree: their slopes run away together.
+    let mut rows = rows(60, 0.0, 19);
+    rows.iter_mut().for_each(|r| r[1] = r[0]);
+    let f = fit(plan(named(BINARY), Effects::None), vec![table(&rows)]);
+    for item in &f.items {
+        assert!(item.a.is_none_or(|a| a.is_finite() && a.abs() < 100.0));
+    }
+}
+
+#[test]
+fn too_little_data_is_an_error_in_words() {
+    let constant = vec![vec![1u8, 0, 1, 1, 0, 1]; 20];
+    let error = run(plan(named(BINARY), Effects::None), vec![table(&constant)]).unwrap_err().to_string();
+    assert!(error.contains("at least two"), "{error}");
+    let empty = vec![vec![MISSING; 6]; 20];
+    assert!(run(plan(named(BINARY), Effects::None), vec![table(&empty)]).is_err());
+}

@@ -1,0 +1,208 @@
+//! School effects against computations that share no code with the engine.
+
+mod common;
+
+use common::*;
+use fedirt_model::exchange::Effects;
+use fedirt_model::fit::Fit;
+use fedirt_model::items::{self, Curves, Order};
+use fedirt_model::responses::{MISSING, ResponseTable};
+
+const MODELS: &[(&str, usize)] = &[("2pl", 2), ("gpcm", 3), ("2pl", 2), ("grm", 3), ("2pl", 2)];
+
+fn rows(sizes: &[usize], effects: &[f64], missing: f64) -> Vec<Vec<Vec<u8>>> {
+    let truth = truth(MODELS, 21);
+    let mut random = Random(22);
+    let draw = |(&n, &s): (&usize, &f64)| answers(MODELS, &truth, n, (s, 1.0), missing, &mut random);
+    sizes.iter().zip(effects).map(draw).collect()
+}
+
+fn tables(rows: &[Vec<Vec<u8>>]) -> Vec<ResponseTable> {
+    rows.iter().map(|r| table(r)).collect()
+}
+
+/// log p(rows | shift s of ability), by a plain loop on 121 nodes over ±6.
+fn site_loglik(fit: &Fit, rows: &[Vec<u8>], s: f64) -> f64 {
+    let nodes: Vec<f64> = (0..121).map(|n| -6.0 + 0.1 * f64::from(n)).collect();
+    let weights: Vec<f64> = nodes.iter().map(|v| (-0.5 * v * v).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    let t: Vec<f64> = nodes.iter().map(|v| v + s).collect();
+    let curves: Vec<Curves> = fit
+        .items
+        .iter()
+        .map(|item| {
+            let psi: Vec<f64> = item.a.into_iter().chain(item.d.iter().map(|d| d.unwrap())).collect();
+            Curves::new(items::model(&item.model).unwrap(), &psi, &t, Order::Probability)
+        })
+        .collect();
+    rows.iter()
+        .map(|row| {
+            let sum: f64 = (0..nodes.len())
+                .map(|n| {
+                    let given = row.iter().zip(&curves).filter(|(x, _)| **x != MISSING);
+                    weights[n] / total * given.map(|(x, c)| c.log_p(usize::from(*x))[n]).sum::<f64>().exp()
+                })
+                .sum();
+            sum.ln()
+        })
+        .sum()
+}
+
+#[test]
+fn random_effects_equal_a_brute_force_integral() {
+    let rows = rows(&[25, 40, 10, 30, 18, 22], &[-0.9, 0.2, 0.8, -0.1, 0.5, -0.6], 0.15);
+    let f = fit(plan(named(MODELS), Effects::Random), tables(&rows));
+    let sd = f.site_sd.unwrap();
+    // 801 nodes over ±8 SDs of the effect.
+    let mut loglik = 0.0;
+    for (site, reported) in rows.iter().zip(&f.sites) {
+        let s: Vec<f64> = (0..801).map(|m| sd * (-8.0 + 0.02 * f64::from(m))).collect();
+        let joint: Vec<f64> = s
+            .iter()
+            .map(|s| {
+                site_loglik(&f, site, *s) - 0.5 * (s / sd).powi(2) - (std::f64::consts::TAU.sqrt()).ln()
+                    + 0.02f64.ln()
+            })
+            .collect();
+        let top = joint.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = joint.iter().map(|x| (x - top).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        loglik += top + total.ln();
+        let mean = weights.iter().zip(&s).map(|(w, s)| w * s).sum::<f64>() / total;
+        let square = weights.iter().zip(&s).map(|(w, s)| w * s * s).sum::<f64>() / total;
+        assert!((reported.effect.unwrap() - mean).abs() < 1e-5);
+        assert!((reported.se.unwrap() - (square - mean * mean).sqrt()).abs() < 1e-4);
+    }
+    assert!((f.loglik.unwrap() - loglik).abs() < 1e-5, "{} {loglik}", f.loglik.unwrap());
+}
+
+#[test]
+fn fixed_effects_maximise_each_sites_likelihood_and_sum_to_zero() {
+    let rows = rows(&[60, 45, 80], &[-0.7, 0.0, 0.9], 0.1);
+    let f = fit(plan(named(MODELS), Effects::Fixed), tables(&rows));
+    assert!(f.sites.iter().map(|s| s.effect.unwrap()).sum::<f64>().abs() < 1e-12);
+    let mut loglik = 0.0;
+    for (site, reported) in rows.iter().zip(&f.sites) {
+        let s = reported.effect.unwrap();
+        let here = site_loglik(&f, site, s);
+        loglik += here;
+        assert!(here > site_loglik(&f, site, s + 1e-3) && here > site_loglik(&f, site, s - 1e-3));
+    }
+    assert!((f.loglik.unwrap() - loglik).abs() < 1e-7);
+}
+
+#[test]
+fn random_effect_estimates_shrink_towards_zero() {
+    let sizes = [8usize; 20];
+    let effects: Vec<f64> = (0..20).map(|k| 0.1 * f64::from(k) - 0.95).collect();
+    let rows = rows(&sizes, &effects, 0.0);
+    let fixed = fit(plan(named(MODELS), Effects::Fixed), tables(&rows));
+    let random = fit(plan(named(MODELS), Effects::Random), tables(&rows));
+    let spread = |f: &Fit| f.sites.iter().map(|s| s.effect.unwrap().powi(2)).sum::<f64>();
+    assert!(spread(&random) < 0.8 * spread(&fixed));
+    assert!(fixed.warnings.iter().any(|w| w.code == "small_sites"));
+    assert!(random.site_sd.unwrap() > 0.2 && random.se_site_sd.unwrap() > 0.0);
+}
+
+#[test]
+fn no_difference_between_sites_is_reported_as_such() {
+    let rows = rows(&[60; 12], &[0.0; 12], 0.0);
+    let f = fit(plan(named(MODELS), Effects::Random), tables(&rows));
+    assert!(f.site_sd.unwrap() < 0.25);
+    assert_eq!(f.converged, Some(true));
+}
+
+#[test]
+fn standard_errors_equal_those_of_the_joint_information() {
+    // Joint log-likelihood of items and effects by plain loops; its Hessian by differences; inverted under Σ s = 0.
+    let models: &[(&str, usize)] = &[("2pl", 2), ("2pl", 2), ("gpcm", 3), ("2pl", 2)];
+    let truth = truth(models, 31);
+    let mut random = Random(32);
+    let rows: Vec<Vec<Vec<u8>>> = [(70, -0.5), (90, 0.6), (50, 0.2)]
+        .iter()
+        .map(|(n, s)| answers(models, &truth, *n, (*s, 1.0), 0.0, &mut random))
+        .collect();
+    let f = fit(plan(named(models), Effects::Fixed), tables(&rows));
+    let x0: Vec<f64> = f
+        .items
+        .iter()
+        .flat_map(|i| i.a.iter().copied().chain(i.d.iter().map(|d| d.unwrap())).collect::<Vec<_>>())
+        .chain(f.sites.iter().map(|s| s.effect.unwrap()))
+        .collect();
+    let p = x0.len() - 3;
+    let value = |x: &[f64]| -> f64 {
+        let mut g = f.clone();
+        let mut at = 0;
+        for item in &mut g.items {
+            item.a = Some(x[at]);
+            for d in &mut item.d {
+                at += 1;
+                *d = Some(x[at]);
+            }
+            at += 1;
+        }
+        rows.iter().zip(&x[p..]).map(|(r, s)| site_loglik(&g, r, *s)).sum()
+    };
+    let (n, h) = (x0.len(), 2e-3);
+    // Bordered information: the last row is the constraint.
+    let mut m = vec![vec![0.0; n + 1]; n + 1];
+    for r in 0..n {
+        for c in 0..=r {
+            let at = |dr: f64, dc: f64| {
+                let mut x = x0.clone();
+                x[r] += dr;
+                x[c] += dc;
+                value(&x)
+            };
+            let second = (at(h, h) - at(h, -h) - at(-h, h) + at(-h, -h)) / (4.0 * h * h);
+            m[r][c] = -second;
+            m[c][r] = -second;
+        }
+    }
+    for k in p..n {
+        m[n][k] = 1.0;
+        m[k][n] = 1.0;
+    }
+    let inverse = invert(m);
+    let mut at = 0;
+    for item in &f.items {
+        for se in std::iter::once(item.se_a).chain(item.se_d.iter().copied()) {
+            assert!(
+                (se.unwrap() / inverse[at][at].sqrt() - 1.0).abs() < 1e-3,
+                "{} {}",
+                se.unwrap(),
+                inverse[at][at].sqrt()
+            );
+            at += 1;
+        }
+    }
+    for site in &f.sites {
+        assert!((site.se.unwrap() / inverse[at][at].sqrt() - 1.0).abs() < 1e-3);
+        at += 1;
+    }
+}
+
+/// Gauss–Jordan with pivoting.
+fn invert(mut m: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let n = m.len();
+    let mut out: Vec<Vec<f64>> =
+        (0..n).map(|r| (0..n).map(|c| f64::from(u8::from(r == c))).collect()).collect();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|a, b| m[*a][k].abs().total_cmp(&m[*b][k].abs())).unwrap();
+        m.swap(k, pivot);
+        out.swap(k, pivot);
+        let scale = m[k][k];
+        for c in 0..n {
+            m[k][c] /= scale;
+            out[k][c] /= scale;
+        }
+        for r in (0..n).filter(|r| *r != k) {
+            let factor = m[r][k];
+            for c in 0..n {
+                m[r][c] -= factor * m[k][c];
+                out[r][c] -= factor * out[k][c];
+            }
+        }
+    }
+    out
+}
