@@ -31,8 +31,9 @@ fn site_loglik(fit: &Fit, rows: &[Vec<u8>], s: f64) -> f64 {
         .items
         .iter()
         .map(|item| {
-            let psi: Vec<f64> = item.a.into_iter().chain(item.d.iter().map(|d| d.unwrap())).collect();
-            Curves::new(items::model(&item.model).unwrap(), &psi, &t, Order::Probability)
+            let psi: Vec<f64> = item.a.into_iter().chain(item.d.iter().flatten().copied()).collect();
+            let model = items::model(&item.model).expect("fits name models that exist");
+            Curves::new(model, &psi, &t, Order::Probability)
         })
         .collect();
     rows.iter()
@@ -188,7 +189,7 @@ fn invert(mut m: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let mut out: Vec<Vec<f64>> =
         (0..n).map(|r| (0..n).map(|c| f64::from(u8::from(r == c))).collect()).collect();
     for k in 0..n {
-        let pivot = (k..n).max_by(|a, b| m[*a][k].abs().total_cmp(&m[*b][k].abs())).unwrap();
+        let pivot = (k..n).max_by(|a, b| m[*a][k].abs().total_cmp(&m[*b][k].abs())).unwrap_or(k);
         m.swap(k, pivot);
         out.swap(k, pivot);
         let scale = m[k][k];

@@ -3,16 +3,10 @@
 use super::effect::BOUND;
 use super::evaluate::{Depth, Evaluation};
 use super::panel::SiteData;
-use crate::centre::LocalNewton;
 use crate::design::Design;
-use crate::exchange::{
-    Aggregate, Ask, CURVE_POINTS, CURVE_STEP, Curvature, EffectErrors, Effects, Point, Request, Summary,
-    triangle,
-};
-use crate::kernel::padded;
+use crate::exchange::{Aggregate, Ask, Curvature, Effects, Point, Request, Summary, triangle};
 use crate::quadrature::{Grid, GridSpec};
 use crate::responses::ResponseTable;
-use nalgebra::{DMatrix, DVector};
 
 /// A site's table, and the layout of the last design it was asked about.
 #[derive(Debug)]
@@ -48,17 +42,17 @@ impl Site {
     }
 }
 
-struct Answer<'a> {
+pub(super) struct Answer<'a> {
     /// The rows, where a question needs another layout of them.
-    table: Option<&'a ResponseTable>,
-    data: &'a SiteData,
-    grid: &'a Grid,
-    request: &'a Request,
-    index: usize,
+    pub table: Option<&'a ResponseTable>,
+    pub data: &'a SiteData,
+    pub grid: &'a Grid,
+    pub request: &'a Request,
+    pub index: usize,
 }
 
 /// Lower triangle of a square matrix, row by row, times a factor.
-fn lower(size: usize, factor: f64, at: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+pub(super) fn lower(size: usize, factor: f64, at: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut out = Vec::with_capacity(triangle(size));
     for r in 0..size {
         for c in 0..=r {
@@ -101,12 +95,12 @@ impl Answer<'_> {
         Summary { vectors }
     }
 
-    fn own(&self, effects: &[f64]) -> f64 {
+    pub(super) fn own(&self, effects: &[f64]) -> f64 {
         effects.get(self.index).copied().unwrap_or(0.0)
     }
 
     /// The linked part that this site's items belong to.
-    fn part(&self) -> usize {
+    pub(super) fn part(&self) -> usize {
         let given = self.data.panels.iter().flat_map(|p| {
             p.items
                 .iter()
@@ -213,202 +207,6 @@ impl Answer<'_> {
             })),
         }
     }
-
-    /// Steps of gradient ascent on the site's mean log-likelihood, in slopes and difficulties.
-    fn train(&self, vectors: &mut Vec<Vec<f64>>) {
-        let Ask::Train { items, effects, chosen, epochs, learning_rate } = &self.request.ask else { return };
-        let design = &self.data.design;
-        if !chosen.contains(&self.index) || self.data.total_weight <= 0.0 {
-            vectors.extend([vec![0.0], vec![0.0; design.parameters()], vec![0.0]]);
-            return;
-        }
-        let layout = crate::centre::Layout::new(design, 1);
-        let mut x = vec![0.0; layout.size];
-        layout.set_items(design, items, &mut x);
-        let fixed = self.request.effects == Effects::Fixed;
-        x[layout.effects] = if fixed { self.own(effects) } else { 0.0 };
-        for _ in 0..*epochs {
-            let here = layout.psi(design, &x);
-            let e = self.data.evaluate(&here, x[layout.effects], self.grid, Depth::Gradient);
-            let own = if fixed { e.gradient[design.parameters()] } else { 0.0 };
-            let g = layout.gradient(design, &x, &e.gradient[..design.parameters()], &[own]);
-            let mut rate = learning_rate / self.data.total_weight;
-            loop {
-                let next: Vec<f64> = x.iter().zip(&g).map(|(x, g)| x + rate * g).collect();
-                if design.admissible(&layout.psi(design, &next)) || rate < 1e-12 {
-                    x = next;
-                    break;
-                }
-                rate /= 2.0;
-            }
-        }
-        let weight = self.data.total_weight;
-        vectors.push(vec![weight]);
-        vectors.push(layout.items(design, &x).iter().map(|v| v * weight).collect());
-        vectors.push(vec![x[layout.effects]]);
-    }
-
-    /// Slopes and difficulties of a fit at this site alone; items without a sensible estimate weigh nothing.
-    fn local_fit(&self, tolerance: f64, iterations: usize, vectors: &mut Vec<Vec<f64>>) {
-        let design = &self.data.design;
-        let p = design.parameters();
-        let mut out = [vec![0.0; p], vec![0.0; p], vec![0.0; p]];
-        // Items of which this site saw every category; the others have no estimate here.
-        let counts = self.data.category_counts();
-        let kept: Vec<usize> =
-            (0..design.len()).filter(|&j| counts[design.span(j)].iter().all(|n| *n > 0.0)).collect();
-        let items: Vec<_> = kept.iter().map(|&j| design.items()[j].clone()).collect();
-        if let (Some(table), Ok(small), true) = (self.table, Design::try_from(items), kept.len() > 1) {
-            let data = SiteData::new(table, &small, self.request.weight_scale);
-            let local = LocalNewton::fit(&data, self.grid, tolerance, iterations);
-            for (k, &j) in kept.iter().enumerate() {
-                let (from, to) = (small.span(k), design.span(j));
-                let psi = &local.psi[from];
-                let model = design.model(j);
-                let b = model.difficulties(psi[0], &psi[1..]);
-                // A local estimate that ran away would drown the others' in an average.
-                if psi[0].abs() < 0.05 || psi[0].abs() > 20.0 || b.iter().any(|b| b.abs() > 20.0) {
-                    continue;
-                }
-                let n = self.data.answers(j);
-                for r in 0..to.len() {
-                    let value = if r == 0 { psi[0] } else { b[r - 1] };
-                    let variance = local.variance(&small, k, r);
-                    out[0][to.start + r] = n;
-                    out[1][to.start + r] = n * value;
-                    out[2][to.start + r] = n * n * variance.min(1e4);
-                }
-            }
-        }
-        vectors.extend(out);
-    }
-
-    fn close(&self, vectors: &mut Vec<Vec<f64>>) {
-        let Ask::Close { point, sd, errors, effects, publish_effects } = &self.request.ask else { return };
-        let design = &self.data.design;
-        let p = design.parameters();
-        let mut own = (0.0, -1.0);
-        let mut score_products = Vec::new();
-        let (loglik, gradient, s) = match (self.request.effects, effects) {
-            (Effects::Random, _) => {
-                let i = self.data.integrate(&point.psi, point.site_sd, self.grid, Depth::Gradient);
-                own = (i.mean * sd, (i.square - i.mean * i.mean).max(0.0).sqrt() * sd);
-                let g = i.evaluation.gradient;
-                score_products = lower(p + 1, 1.0, |r, c| g[r] * g[c]);
-                (i.evaluation.loglik, g, i.mean)
-            }
-            (Effects::Fixed, None) if !self.data.no_finite_effect(&point.psi) => {
-                let depth = if errors.is_some() { Depth::Observed } else { Depth::Gradient };
-                let profiled = self.data.profile(&point.psi, self.grid, depth);
-                let e = profiled.evaluation;
-                let mut loading = vec![0.0; p];
-                let mut variance = 0.0;
-                if let Some(errors) = errors
-                    && profiled.s.abs() < BOUND
-                {
-                    let i = -e.hessian[(p, p)];
-                    loading.iter_mut().enumerate().for_each(|(r, l)| *l = e.hessian[(r, p)] / i);
-                    variance = 1.0 / i;
-                    own.1 = self.effect_error(errors, &loading, variance, profiled.s, *sd);
-                }
-                own.0 = profiled.s * sd;
-                if self.request.weighted {
-                    score_products = self.data.score_products(
-                        &point.psi,
-                        profiled.s,
-                        self.grid,
-                        Some((&loading, variance)),
-                    );
-                }
-                (e.loglik, e.gradient[..p].to_vec(), profiled.s)
-            }
-            (Effects::Fixed, None) => {
-                score_products = vec![0.0; triangle(p + 1)];
-                (0.0, vec![0.0; p], 0.0)
-            }
-            (_, given) => {
-                let s = given.as_ref().map_or(0.0, |e| self.own(e));
-                let e = self.data.evaluate(&point.psi, s, self.grid, Depth::Gradient);
-                if self.request.effects == Effects::Fixed {
-                    own = (s * sd, -1.0);
-                }
-                if self.request.weighted {
-                    score_products = self.data.score_products(&point.psi, s, self.grid, None);
-                    if self.request.effects == Effects::Fixed {
-                        score_products.resize(triangle(p + 1), 0.0);
-                    }
-                }
-                (e.loglik, e.gradient[..p].to_vec(), s)
-            }
-        };
-        vectors.push(vec![loglik]);
-        vectors.push(gradient);
-        vectors.push((0..design.len()).map(|j| self.data.answers_unweighted(j)).collect());
-        let (curves, histogram) = self.curves(&point.psi, s);
-        vectors.push(curves);
-        vectors.push(histogram);
-        if self.request.weighted {
-            vectors.push(score_products);
-        }
-        if *publish_effects {
-            vectors.push(vec![own.0, own.1]);
-        }
-    }
-
-    /// Standard error of the site's own effect on the reported scale: s_k − s̄ depends on the items through
-    /// B_k − B̄, and on the noise of all effects of its linked part.
-    fn effect_error(&self, errors: &EffectErrors, loading: &[f64], variance: f64, s: f64, sd: f64) -> f64 {
-        let p = loading.len();
-        let part = self.part();
-        let sites = errors.sites.get(part).copied().unwrap_or(0.0);
-        let mut direction = DVector::from_row_slice(loading);
-        let mut own = variance;
-        if sites > 0.0 {
-            for r in 0..p {
-                direction[r] -= errors.mean_loadings[part * p + r];
-            }
-            own = variance * (1.0 - 2.0 / sites) + errors.variances[part] / (sites * sites);
-        }
-        direction *= sd;
-        for (d, w) in direction.iter_mut().zip(&errors.sd_gradient) {
-            *d += s * w;
-        }
-        let mut covariance = DMatrix::zeros(p, p);
-        let mut at = 0;
-        for r in 0..p {
-            for c in 0..=r {
-                covariance[(r, c)] = errors.covariance[at];
-                covariance[(c, r)] = errors.covariance[at];
-                at += 1;
-            }
-        }
-        (direction.dot(&(covariance * &direction)) + own * sd * sd).max(0.0).sqrt()
-    }
-
-    /// Expected answers by ability and the posterior histogram, shared linearly between neighbouring points.
-    fn curves(&self, psi: &[f64], s: f64) -> (Vec<f64>, Vec<f64>) {
-        let e = self.data.evaluate(psi, s, self.grid, Depth::Gradient);
-        let width = padded(self.grid.len());
-        let spread = |row: &[f64], out: &mut [f64]| {
-            for (n, mass) in row.iter().take(self.grid.len()).enumerate() {
-                let half = (CURVE_POINTS - 1) as f64 / 2.0;
-                let x =
-                    ((self.grid.nodes()[n] + s) / CURVE_STEP + half).clamp(0.0, (CURVE_POINTS - 1) as f64);
-                let low = (x.floor() as usize).min(CURVE_POINTS - 2);
-                let share = x - low as f64;
-                out[low] += mass * (1.0 - share);
-                out[low + 1] += mass * share;
-            }
-        };
-        let p = self.data.design.parameters();
-        let mut curves = vec![0.0; p * CURVE_POINTS];
-        for (row, out) in e.counts.chunks_exact(width).zip(curves.chunks_exact_mut(CURVE_POINTS)) {
-            spread(row, out);
-        }
-        let mut histogram = vec![0.0; CURVE_POINTS];
-        spread(&self.data.posterior_mass(psi, s, self.grid), &mut histogram);
-        (curves, histogram)
-    }
 }
 
 impl SiteData {
@@ -426,21 +224,5 @@ impl SiteData {
         let slots = request.schema();
         let summary = Answer { table: None, data: self, grid, request: &request, index: 0 }.summary();
         Aggregate::new(slots, summary.vectors, Vec::new())
-    }
-
-    /// Weighted answers to an item.
-    fn answers(&self, item: usize) -> f64 {
-        self.category_counts()[self.design.span(item)].iter().sum()
-    }
-
-    /// Students who answered an item.
-    fn answers_unweighted(&self, item: usize) -> f64 {
-        let mut n = 0usize;
-        for panel in &self.panels {
-            if let Some(k) = panel.items.iter().position(|&j| j == item) {
-                n += panel.column(k).iter().filter(|c| **c != crate::responses::MISSING).count();
-            }
-        }
-        n as f64
     }
 }

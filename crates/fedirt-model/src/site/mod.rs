@@ -1,6 +1,8 @@
 //! What a site computes from its rows: sums, and scores for its own students.
 
 mod answer;
+mod baselines;
+mod close;
 mod effect;
 mod evaluate;
 mod general;

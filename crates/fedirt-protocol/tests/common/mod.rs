@@ -34,7 +34,7 @@ pub(crate) fn truth(models: &[(&str, usize)], seed: u64) -> Vec<Vec<f64>> {
     models
         .iter()
         .map(|(name, categories)| {
-            let model = items::model(name).unwrap();
+            let model = items::model(name).expect("tests name models that exist");
             let free = matches!(*name, "2pl" | "gpcm" | "grm");
             let a = if free { (0.35 * random.normal()).exp() } else { 1.0 };
             let mut b: Vec<f64> = (1..*categories).map(|_| random.normal()).collect();
@@ -61,7 +61,12 @@ pub(crate) fn answers(
                 .iter()
                 .zip(truth)
                 .map(|((name, _), psi)| {
-                    let curves = Curves::new(items::model(name).unwrap(), psi, &[t], Order::Probability);
+                    let curves = Curves::new(
+                        items::model(name).expect("tests name models that exist"),
+                        psi,
+                        &[t],
+                        Order::Probability,
+                    );
                     let (u, skip) = (random.uniform(), random.uniform());
                     if skip < missing { MISSING } else { curves.draw(0, u) as u8 }
                 })
@@ -71,7 +76,7 @@ pub(crate) fn answers(
 }
 
 pub(crate) fn table(rows: &[Vec<u8>]) -> ResponseTable {
-    ResponseTable::new(rows.len(), rows[0].len(), rows.concat()).unwrap()
+    ResponseTable::new(rows.len(), rows[0].len(), rows.concat()).expect("rows have equal length")
 }
 
 pub(crate) fn named(models: &[(&str, usize)]) -> Vec<ItemPlan> {
@@ -107,7 +112,7 @@ pub(crate) fn run(plan: Plan, sites: Vec<ResponseTable>) -> Result<Finished, Coo
 }
 
 pub(crate) fn fit(plan: Plan, sites: Vec<ResponseTable>) -> Fit {
-    run(plan, sites).unwrap().fit
+    run(plan, sites).expect("the fit succeeds").fit
 }
 
 /// Largest difference of slopes and intercepts between two fits.
