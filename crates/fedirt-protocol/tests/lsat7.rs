@@ -3,6 +3,8 @@
 //! Numbers of mirt 1.45.1, 61 nodes on [-6, 6], TOL 1e-7, Oakes standard errors; mirt stops its EM at 1e-7, so
 //! its estimates carry about 1e-5.
 
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
+
 mod common;
 
 use common::{fit, named, plan, table};
