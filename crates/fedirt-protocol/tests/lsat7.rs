@@ -33,7 +33,7 @@ fn close(what: &str, got: Option<f64>, want: f64, tolerance: f64) {
 #[test]
 fn two_parameter_model_agrees_with_mirt() {
     let f = fit(plan(named(&[("2pl", 2); 5]), Effects::None), vec![table(&rows())]);
-    close("log-likelihood", f.loglik, -2658.805_114, 2e-6);
+    close("log-likelihood", f.loglik, -2_658.805_114, 2e-6);
     let want = [
         (0.987_546, 1.855_856, -1.879_260, 0.177_195, 0.131_450, 0.263_967),
         (1.080_837, 0.807_970, -0.747_541, 0.168_764, 0.091_247, 0.109_251),
@@ -51,14 +51,14 @@ fn two_parameter_model_agrees_with_mirt() {
     }
     assert_eq!((f.npar, f.n, f.converged), (10, 1000, Some(true)));
     assert!(f.rounds <= 5);
-    close("AIC", f.aic, 5337.610_227, 1e-5);
-    close("BIC", f.bic, 5386.687_780, 1e-5);
+    close("AIC", f.aic, 5_337.610_227, 1e-5);
+    close("BIC", f.bic, 5_386.687_780, 1e-5);
 }
 
 #[test]
 fn rasch_model_agrees_with_mirt() {
     let f = fit(plan(named(&[("rasch", 2); 5]), Effects::None), vec![table(&rows())]);
-    close("log-likelihood", f.loglik, -2664.900_891, 2e-6);
+    close("log-likelihood", f.loglik, -2_664.900_891, 2e-6);
     // mirt: variance 1.022647, its standard error 0.131348; ours is the SD: √v and se/(2√v).
     close("sd", Some(f.latent.sd), 1.022_647f64.sqrt(), 2e-4);
     close("se sd", f.latent.se_sd, 0.131_348 / (2.0 * 1.022_647f64.sqrt()), 1e-3);
