@@ -62,6 +62,8 @@ pub struct EffectErrors {
     pub variances: Vec<f64>,
     /// Derivative of the ability SD in the item parameters (empty where it is fixed).
     pub sd_gradient: Vec<f64>,
+    /// Products of scores over all sites, lower triangle (empty without weights).
+    pub products: Vec<f64>,
 }
 
 /// The question of a round.
@@ -107,6 +109,11 @@ pub enum Ask {
         tolerance: f64,
         /// Most local iterations.
         iterations: usize,
+    },
+    /// Products of scores at the estimates, for robust standard errors of weighted fits.
+    Products {
+        /// The estimates.
+        point: Point,
     },
     /// The end: final parameters, and the last sums.
     Close {
@@ -241,19 +248,20 @@ impl Request {
                 slots.push(slot(Statistic::LocalEstimates, p));
                 slots.push(slot(Statistic::LocalVariances, p));
             }
+            Ask::Products { .. } => {
+                let size = match self.effects {
+                    Effects::None => p,
+                    Effects::Fixed => p + self.part_count(),
+                    Effects::Random => p + 1,
+                };
+                slots.push(slot(Statistic::ScoreProducts, triangle(size)));
+            }
             Ask::Close { publish_effects, .. } => {
                 slots.push(slot(Statistic::Loglik, 1));
                 slots.push(slot(Statistic::Gradient, self.coordinates()));
                 slots.push(slot(Statistic::Answers, j));
                 slots.push(slot(Statistic::Curves, p * CURVE_POINTS));
                 slots.push(slot(Statistic::AbilityHistogram, CURVE_POINTS));
-                if self.weighted {
-                    let size = match self.effects {
-                        Effects::None => p,
-                        Effects::Fixed | Effects::Random => p + 1,
-                    };
-                    slots.push(slot(Statistic::ScoreProducts, triangle(size)));
-                }
                 if *publish_effects {
                     slots.push(slot(Statistic::OwnEffect, 2));
                 }

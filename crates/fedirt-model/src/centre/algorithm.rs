@@ -134,8 +134,14 @@ pub(crate) struct Solution {
 
 /// What an algorithm wants next.
 pub(crate) enum Next {
-    Ask(Ask),
+    Ask(Box<Ask>),
     Done(Box<Solution>),
+}
+
+impl Next {
+    pub(crate) fn ask(ask: Ask) -> Self {
+        Self::Ask(Box::new(ask))
+    }
 }
 
 /// An algorithm: from aggregate to question to solution.

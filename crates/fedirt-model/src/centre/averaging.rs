@@ -36,7 +36,7 @@ impl Averaging {
         self.chosen.sort_unstable();
         let effects = self.layout.effects(&self.x).to_vec();
         let chosen = self.chosen.clone();
-        Next::Ask(match problem.settings.algorithm {
+        Next::ask(match problem.settings.algorithm {
             AlgorithmKind::Fedavg => Ask::Train {
                 items: self.layout.items(&problem.design, &self.x),
                 effects,

@@ -39,7 +39,7 @@ impl Bfgs {
     }
 
     fn ask(&self, problem: &Problem) -> Next {
-        Next::Ask(Ask::Published {
+        Next::ask(Ask::Published {
             psi: self.layout.psi(&problem.design, &self.asked),
             effects: self.layout.effects(&self.asked).to_vec(),
             chosen: None,

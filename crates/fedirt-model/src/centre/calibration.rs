@@ -19,7 +19,7 @@ use super::outcome::Outcome;
 use super::start::{self, StartSums};
 use super::structure::{Anchor, Structure};
 use crate::design::Design;
-use crate::exchange::{Aggregate, Ask, Curvature, EffectErrors, Effects, Point, Request};
+use crate::exchange::{Aggregate, Ask, Curvature, EffectErrors, Effects, Request};
 use crate::fit::{TraceEntry, Warning};
 use crate::quadrature::GridSpec;
 use crate::statistics::Statistic;
@@ -79,7 +79,8 @@ enum Phase {
     Opening,
     Rounds,
     Information(Box<Solution>),
-    Closing(Box<Solution>, Option<Box<Bread>>),
+    Products(Box<Solution>, Box<Bread>),
+    Closing(Box<Solution>, Option<Box<Errors>>),
 }
 
 /// The machine.
@@ -214,13 +215,19 @@ impl Calibration {
                 self.trace.push(entry);
                 Next::Done(solution)
             }
-            Phase::Closing(solution, bread) => {
-                return Ok(Step::Done(Box::new(self.finish(*solution, bread.as_deref(), aggregate)?)));
+            Phase::Products(solution, bread) => {
+                let packed = aggregate.sum(Statistic::ScoreProducts, 0);
+                let size = ((8.0 * packed.len() as f64 + 1.0).sqrt() as usize - 1) / 2;
+                let errors = bread.sandwich(&symmetric(size, packed));
+                return Ok(Step::Ask(self.close(solution, Some(errors), packed)?));
+            }
+            Phase::Closing(solution, errors) => {
+                return Ok(Step::Done(Box::new(self.finish(*solution, errors.as_deref(), aggregate)?)));
             }
         };
         Ok(Step::Ask(match next {
-            Next::Ask(ask) => self.request(ask),
-            Next::Done(solution) => self.close(solution)?,
+            Next::Ask(ask) => self.request(*ask),
+            Next::Done(solution) => self.settle(solution)?,
         }))
     }
 
@@ -243,7 +250,7 @@ impl Calibration {
             }
             let ask = Ask::Evaluate { points: vec![solution.point.clone()], curvature: Curvature::Observed };
             self.phase = Phase::Information(solution);
-            return Ok(Next::Ask(ask));
+            return Ok(Next::ask(ask));
         }
         Ok(next)
     }
@@ -319,8 +326,8 @@ impl Calibration {
         Ok(())
     }
 
-    /// The closing question at the estimates, centred.
-    fn close(&mut self, mut solution: Box<Solution>) -> Result<Box<Request>, CentreError> {
+    /// Centres the solution and turns its information into errors; weighted fits need products of scores for that.
+    fn settle(&mut self, mut solution: Box<Solution>) -> Result<Box<Request>, CentreError> {
         let problem = self.problem()?;
         let centred =
             solution.effects.is_none() && self.effects == Effects::Fixed && !problem.structure.anchored();
@@ -330,49 +337,56 @@ impl Calibration {
         let bread = solution.information.as_ref().and_then(|information| {
             Bread::new(problem, &solution.y, information, &solution.totals, &solution.at_bound)
         });
-        let errors = bread
-            .as_ref()
-            .filter(|_| self.effects == Effects::Fixed)
-            .map(|bread| effect_errors(problem, &bread.observed(), &solution.totals));
-        let sd = problem.structure.sd(&solution.y);
-        // With the information at hand sites profile their effect at home, whoever found the items.
-        let effects =
-            solution.effects.clone().filter(|_| solution.own_variances.is_some() || errors.is_none());
-        let ask = Ask::Close {
-            point: Point { psi: solution.point.psi.clone(), site_sd: solution.point.site_sd },
-            sd,
-            errors,
-            effects,
-            publish_effects: self.plan.publish_effects && self.effects != Effects::None,
-        };
         if bread.is_none() && solution.own_variances.is_none() {
             self.warnings.push(warning(
                 "information_not_positive",
                 "the information matrix is not positive definite at the end: no standard errors".into(),
             ));
         }
-        self.phase = Phase::Closing(solution, bread.map(Box::new));
+        match bread {
+            Some(bread) if self.weighted() => {
+                let request = self.request(Ask::Products { point: solution.point.clone() });
+                self.phase = Phase::Products(solution, Box::new(bread));
+                Ok(request)
+            }
+            bread => self.close(solution, bread.map(|b| b.observed()), &[]),
+        }
+    }
+
+    /// The closing question.
+    fn close(
+        &mut self,
+        solution: Box<Solution>,
+        errors: Option<Errors>,
+        products: &[f64],
+    ) -> Result<Box<Request>, CentreError> {
+        let problem = self.problem()?;
+        let at_sites = errors
+            .as_ref()
+            .filter(|_| self.effects == Effects::Fixed)
+            .map(|errors| effect_errors(problem, errors, &solution.totals, products));
+        // With the information at hand sites profile their effect at home, whoever found the items.
+        let effects =
+            solution.effects.clone().filter(|_| solution.own_variances.is_some() || at_sites.is_none());
+        let ask = Ask::Close {
+            point: solution.point.clone(),
+            sd: problem.structure.sd(&solution.y),
+            errors: at_sites,
+            effects,
+            publish_effects: self.plan.publish_effects && self.effects != Effects::None,
+        };
+        self.phase = Phase::Closing(solution, errors.map(Box::new));
         Ok(self.request(ask))
     }
 
     fn finish(
         &mut self,
         solution: Solution,
-        bread: Option<&Bread>,
+        errors: Option<&Errors>,
         aggregate: &Aggregate,
     ) -> Result<Outcome, CentreError> {
-        let errors = bread.map(|bread| {
-            let products = aggregate.sum(Statistic::ScoreProducts, 0);
-            if products.is_empty() {
-                bread.observed()
-            } else {
-                let size = ((8.0 * products.len() as f64 + 1.0).sqrt() as usize - 1) / 2;
-                bread.sandwich(&symmetric(size, products))
-            }
-        });
         let problem = self.problem()?;
-        let mut outcome =
-            Outcome::new(problem, &self.plan, &self.sites, solution, errors.as_ref(), aggregate);
+        let mut outcome = Outcome::new(problem, &self.plan, &self.sites, solution, errors, aggregate);
         outcome.weighted = self.weighted();
         outcome.warnings.splice(0..0, std::mem::take(&mut self.warnings));
         outcome.rounds = self.trace.len();
@@ -407,7 +421,12 @@ fn starting_algorithm(problem: &Problem, sums: &StartSums) -> Box<dyn Algorithm>
     Box::new(Newton::new(points, tau))
 }
 
-fn effect_errors(problem: &Problem, errors: &Errors, totals: &EffectTotals) -> EffectErrors {
+fn effect_errors(
+    problem: &Problem,
+    errors: &Errors,
+    totals: &EffectTotals,
+    products: &[f64],
+) -> EffectErrors {
     let p = problem.design.parameters();
     let mut covariance = Vec::new();
     for r in 0..p {
@@ -428,5 +447,6 @@ fn effect_errors(problem: &Problem, errors: &Errors, totals: &EffectTotals) -> E
         sites: totals.sites.iter().map(|n| if centred { *n } else { 0.0 }).collect(),
         variances: totals.variances.clone(),
         sd_gradient: problem.structure.sd_from_psi(),
+        products: products.to_vec(),
     }
 }

@@ -28,7 +28,7 @@ impl Em {
 
     fn ask(&self, problem: &Problem) -> Next {
         let point = point(problem, &self.asked);
-        Next::Ask(Ask::Evaluate { points: vec![point], curvature: Curvature::Complete })
+        Next::ask(Ask::Evaluate { points: vec![point], curvature: Curvature::Complete })
     }
 }
 

@@ -22,8 +22,16 @@ pub(crate) struct Errors {
     pub condition_number: f64,
 }
 
-/// The origin of one linked part: direction over w in which it moves, Σ(1/I)/K², and K.
-type Origin = (DVector<f64>, f64, f64);
+/// The origin of one linked part.
+struct Origin {
+    part: usize,
+    /// Direction over w in which it moves.
+    direction: DVector<f64>,
+    /// Σ(1/I)/K².
+    variance: f64,
+    /// K.
+    sites: f64,
+}
 
 /// What stands between scores and estimates, for sandwich covariances too.
 pub(crate) struct Bread {
@@ -91,24 +99,22 @@ impl Bread {
         let p = self.parameters;
         let raw = &self.wide * &self.inverse * self.wide.transpose();
         let mut covariance = &self.centring * &raw * self.centring.transpose();
-        for (n, variance, _) in &self.shifts {
-            covariance += *variance * n * n.transpose();
+        for origin in &self.shifts {
+            covariance += origin.variance * &origin.direction * origin.direction.transpose();
         }
         let before_centring = raw.view((0, 0), (p, p)).into_owned();
         Errors { covariance, before_centring, condition_number: self.condition_number }
     }
 
-    /// Sandwich covariances from products of scores over (ψ, then log τ or the effect's ε).
+    /// Sandwich covariances from products of scores over (ψ, then log τ or the effects' ε by linked part).
     pub(crate) fn sandwich(&self, products: &DMatrix<f64>) -> Errors {
         let score_map = &self.centring * &self.wide * &self.inverse * self.scores.transpose();
         let mut map = DMatrix::zeros(score_map.nrows(), products.nrows());
         map.view_mut((0, 0), score_map.shape()).copy_from(&score_map);
-        if products.nrows() > score_map.ncols() {
-            // The last coordinate is ε: it moves the centre.
-            for (n, _, sites) in &self.shifts {
-                let mut column = map.column_mut(products.nrows() - 1);
-                column += n / *sites;
-            }
+        for origin in &self.shifts {
+            // ε moves the centre.
+            let mut column = map.column_mut(self.parameters + origin.part);
+            column += &origin.direction / origin.sites;
         }
         let covariance = &map * products * map.transpose();
         Errors { covariance, ..self.observed() }
@@ -170,7 +176,8 @@ fn centring(problem: &Problem, psi: &[f64], totals: &EffectTotals) -> (DMatrix<f
         let mean =
             DVector::from_fn(p + 3, |r, _| if r < p { totals.loadings[part * p + r] / sites } else { 0.0 });
         map += &n * mean.transpose();
-        shifts.push((n, totals.variances[part] / (sites * sites), sites));
+        let variance = totals.variances[part] / (sites * sites);
+        shifts.push(Origin { part, direction: n, variance, sites });
     }
     (map, shifts)
 }

@@ -13,7 +13,7 @@ pub(crate) struct Meta;
 impl Algorithm for Meta {
     fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, _trace: &mut TraceEntry) -> Next {
         let Some(aggregate) = aggregate else {
-            return Next::Ask(Ask::LocalFit { tolerance: problem.settings.tolerance, iterations: 100 });
+            return Next::ask(Ask::LocalFit { tolerance: problem.settings.tolerance, iterations: 100 });
         };
         let weights = aggregate.sum(Statistic::LocalWeights, 0);
         let mean = |statistic, power: i32| -> Vec<f64> {

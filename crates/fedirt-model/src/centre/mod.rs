@@ -21,6 +21,7 @@ mod report_sites;
 mod start;
 mod structure;
 
+pub(crate) use algorithm::symmetric;
 pub use algorithm::{AlgorithmKind, Settings};
 pub use calibration::{Calibration, Enrolled, ItemPlan, Plan, Step};
 pub(crate) use newton::LocalNewton;

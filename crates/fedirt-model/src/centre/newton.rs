@@ -57,7 +57,7 @@ impl Newton {
             .iter()
             .map(|(y, tau, _)| Point { psi: problem.structure.psi(y), site_sd: *tau })
             .collect();
-        Next::Ask(Ask::Evaluate { points, curvature: Curvature::Observed })
+        Next::ask(Ask::Evaluate { points, curvature: Curvature::Observed })
     }
 
     fn read(&self, problem: &Problem, aggregate: &Aggregate) -> Option<Reply> {
@@ -286,7 +286,7 @@ impl LocalNewton {
                     return Self { psi: solution.point.psi, covariance };
                 }
                 Next::Ask(ask) => {
-                    aggregate = Some(data.answer_alone(ask, grid));
+                    aggregate = Some(data.answer_alone(*ask, grid));
                 }
             }
         }

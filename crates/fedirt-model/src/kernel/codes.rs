@@ -4,6 +4,7 @@
 //! a digit of its own for a missing answer where there are any. Groups are as long as their tables stay
 //! small enough for the first-level cache.
 
+use super::aligned::Aligned;
 use crate::responses::MISSING;
 
 /// Largest number of combinations in a group: 32 rows of 64 doubles are 16 KiB.
@@ -77,11 +78,11 @@ impl Codes {
         width: usize,
         categories: &[usize],
         row: impl Fn(usize, usize) -> &'a [f64],
-    ) -> Vec<Vec<f64>> {
+    ) -> Vec<Aligned> {
         self.groups
             .iter()
             .map(|group| {
-                let mut table = vec![0.0; group.states * width];
+                let mut table = Aligned::zeros(group.states * width);
                 for (code, out) in table.chunks_exact_mut(width).enumerate() {
                     for (item, digit) in group.digits(code) {
                         if digit < categories[item] {
@@ -101,7 +102,7 @@ impl Codes {
         &self,
         width: usize,
         categories: &[usize],
-        sums: &[Vec<f64>],
+        sums: &[Aligned],
         mut add: impl FnMut(usize, usize, &[f64]),
     ) {
         for (group, sums) in self.groups.iter().zip(sums) {

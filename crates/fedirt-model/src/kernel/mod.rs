@@ -5,6 +5,7 @@
 //! ([`codes`]), so that a student costs one row per group. Everything runs over nodes in lanes of eight
 //! doubles ([`lanes`]), dispatched on the CPU at run time.
 
+pub(crate) mod aligned;
 pub(crate) mod codes;
 pub(crate) mod cross;
 pub(crate) mod lanes;

@@ -90,6 +90,7 @@ impl Answer<'_> {
             Ask::LocalFit { tolerance, iterations } => {
                 self.local_fit(*tolerance, *iterations, &mut vectors);
             }
+            Ask::Products { point } => vectors.push(self.score_products(point)),
             Ask::Close { .. } => self.close(&mut vectors),
         }
         Summary { vectors }

@@ -1,68 +1,66 @@
 //! The closing exchange: what is wanted once, at the estimates.
 
 use super::answer::{Answer, lower};
-use super::effect::BOUND;
+use super::effect::{BOUND, Profiled};
 use super::evaluate::Depth;
 use super::panel::SiteData;
-use crate::exchange::{Ask, CURVE_POINTS, CURVE_STEP, EffectErrors, Effects, triangle};
+use crate::centre::symmetric;
+use crate::exchange::{Ask, CURVE_POINTS, CURVE_STEP, EffectErrors, Effects, Point, triangle};
 use crate::kernel::padded;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
+
+/// A profiled effect with what its standard error needs.
+struct OwnEffect {
+    s: f64,
+    /// B = ∂s/∂ψ.
+    loading: Vec<f64>,
+    /// 1/I.
+    variance: f64,
+}
+
+impl OwnEffect {
+    /// None at the bound, or where the likelihood does not bend.
+    fn of(profiled: &Profiled, p: usize) -> Option<Self> {
+        let hessian = &profiled.evaluation.hessian;
+        let information = -hessian[(p, p)];
+        (profiled.s.abs() < BOUND && information > 0.0).then(|| Self {
+            s: profiled.s,
+            loading: (0..p).map(|r| hessian[(r, p)] / information).collect(),
+            variance: 1.0 / information,
+        })
+    }
+}
 
 impl Answer<'_> {
     pub(super) fn close(&self, vectors: &mut Vec<Vec<f64>>) {
         let Ask::Close { point, sd, errors, effects, publish_effects } = &self.request.ask else { return };
         let design = &self.data.design;
         let p = design.parameters();
+        // Effect and standard error; a negative error says that there is none.
         let mut own = (0.0, -1.0);
-        let mut score_products = Vec::new();
         let (loglik, gradient, s) = match (self.request.effects, effects) {
             (Effects::Random, _) => {
                 let i = self.data.integrate(&point.psi, point.site_sd, self.grid, Depth::Gradient);
                 own = (i.mean * sd, (i.square - i.mean * i.mean).max(0.0).sqrt() * sd);
-                let g = i.evaluation.gradient;
-                score_products = lower(p + 1, 1.0, |r, c| g[r] * g[c]);
-                (i.evaluation.loglik, g, i.mean)
+                (i.evaluation.loglik, i.evaluation.gradient, i.mean)
             }
-            (Effects::Fixed, None) if !self.data.no_finite_effect(&point.psi) => {
+            (Effects::Fixed, None) if self.data.no_finite_effect(&point.psi) => (0.0, vec![0.0; p], 0.0),
+            (Effects::Fixed, None) => {
                 let depth = if errors.is_some() { Depth::Observed } else { Depth::Gradient };
                 let profiled = self.data.profile(&point.psi, self.grid, depth);
-                let e = profiled.evaluation;
-                let mut loading = vec![0.0; p];
-                let mut variance = 0.0;
-                if let Some(errors) = errors
-                    && profiled.s.abs() < BOUND
-                {
-                    let i = -e.hessian[(p, p)];
-                    loading.iter_mut().enumerate().for_each(|(r, l)| *l = e.hessian[(r, p)] / i);
-                    variance = 1.0 / i;
-                    own.1 = self.effect_error(errors, &loading, variance, profiled.s, *sd);
-                }
                 own.0 = profiled.s * sd;
-                if self.request.weighted {
-                    score_products = self.data.score_products(
-                        &point.psi,
-                        profiled.s,
-                        self.grid,
-                        Some((&loading, variance)),
-                    );
+                if let Some(errors) = errors
+                    && let Some(effect) = OwnEffect::of(&profiled, p)
+                {
+                    own.1 = self.effect_error(errors, &effect, point, *sd);
                 }
-                (e.loglik, e.gradient[..p].to_vec(), profiled.s)
-            }
-            (Effects::Fixed, None) => {
-                score_products = vec![0.0; triangle(p + 1)];
-                (0.0, vec![0.0; p], 0.0)
+                (profiled.evaluation.loglik, profiled.evaluation.gradient[..p].to_vec(), profiled.s)
             }
             (_, given) => {
                 let s = given.as_ref().map_or(0.0, |e| self.own(e));
                 let e = self.data.evaluate(&point.psi, s, self.grid, Depth::Gradient);
                 if self.request.effects == Effects::Fixed {
                     own = (s * sd, -1.0);
-                }
-                if self.request.weighted {
-                    score_products = self.data.score_products(&point.psi, s, self.grid, None);
-                    if self.request.effects == Effects::Fixed {
-                        score_products.resize(triangle(p + 1), 0.0);
-                    }
                 }
                 (e.loglik, e.gradient[..p].to_vec(), s)
             }
@@ -73,42 +71,73 @@ impl Answer<'_> {
         let (curves, histogram) = self.curves(&point.psi, s);
         vectors.push(curves);
         vectors.push(histogram);
-        if self.request.weighted {
-            vectors.push(score_products);
-        }
         if *publish_effects {
             vectors.push(vec![own.0, own.1]);
         }
     }
 
-    /// Standard error of the site's own effect on the reported scale: s_k − s̄ depends on the items through
-    /// B_k − B̄, and on the noise of all effects of its linked part.
-    fn effect_error(&self, errors: &EffectErrors, loading: &[f64], variance: f64, s: f64, sd: f64) -> f64 {
-        let p = loading.len();
+    /// Products of scores, lower triangle: of students, or with random effects of the site as a whole.
+    pub(super) fn score_products(&self, point: &Point) -> Vec<f64> {
+        let p = self.data.design.parameters();
+        let size = p + self.request.part_count();
+        match self.request.effects {
+            Effects::None => self.data.score_products(&point.psi, 0.0, self.grid, None),
+            Effects::Random => {
+                let i = self.data.integrate(&point.psi, point.site_sd, self.grid, Depth::Gradient);
+                let g = i.evaluation.gradient;
+                lower(p + 1, 1.0, |r, c| g[r] * g[c])
+            }
+            Effects::Fixed if self.data.no_finite_effect(&point.psi) => vec![0.0; triangle(size)],
+            Effects::Fixed => {
+                let profiled = self.data.profile(&point.psi, self.grid, Depth::Observed);
+                OwnEffect::of(&profiled, p)
+                    .map_or_else(|| vec![0.0; triangle(size)], |own| self.own_products(point, &own))
+            }
+        }
+    }
+
+    fn own_products(&self, point: &Point, own: &OwnEffect) -> Vec<f64> {
+        let place = (self.part(), self.request.part_count());
+        self.data.score_products(&point.psi, own.s, self.grid, Some((&own.loading, own.variance, place)))
+    }
+
+    /// Standard error of the site's own effect on the reported scale.
+    ///
+    /// s_k − s̄ = (B_k − B̄)ᵀδψ + ε_k − ε̄, with δψ = C·Σu and ε_k = Σe over students. Without weights
+    /// Var Σu = C⁻¹ and Var ε_k = 1/I_k, independent; with weights both, and their covariance, come from the products
+    /// of scores: of all sites for Σu and ε̄, of this site for ε_k.
+    fn effect_error(&self, errors: &EffectErrors, own: &OwnEffect, point: &Point, sd: f64) -> f64 {
+        let p = own.loading.len();
         let part = self.part();
+        // Without sites in the mean (anchored items set the origin) nothing is centred.
         let sites = errors.sites.get(part).copied().unwrap_or(0.0);
-        let mut direction = DVector::from_row_slice(loading);
-        let mut own = variance;
+        let share = if sites > 0.0 { 1.0 / sites } else { 0.0 };
+        let mut direction = DVector::from_row_slice(&own.loading);
         if sites > 0.0 {
             for r in 0..p {
                 direction[r] -= errors.mean_loadings[part * p + r];
             }
-            own = variance * (1.0 - 2.0 / sites) + errors.variances[part] / (sites * sites);
         }
         direction *= sd;
         for (d, w) in direction.iter_mut().zip(&errors.sd_gradient) {
-            *d += s * w;
+            *d += own.s * w;
         }
-        let mut covariance = DMatrix::zeros(p, p);
-        let mut at = 0;
-        for r in 0..p {
-            for c in 0..=r {
-                covariance[(r, c)] = errors.covariance[at];
-                covariance[(c, r)] = errors.covariance[at];
-                at += 1;
-            }
-        }
-        (direction.dot(&(covariance * &direction)) + own * sd * sd).max(0.0).sqrt()
+        let covariance = symmetric(p, &errors.covariance);
+        let pull = covariance * &direction;
+        let variance = if errors.products.is_empty() {
+            let all = errors.variances.get(part).copied().unwrap_or(0.0);
+            direction.dot(&pull) + sd * sd * (own.variance * (1.0 - 2.0 * share) + all * share * share)
+        } else {
+            let size = p + self.request.part_count();
+            let all = symmetric(size, &errors.products);
+            let mine = symmetric(size, &self.own_products(point, own));
+            let e = p + part;
+            let items = pull.dot(&(all.view((0, 0), (p, p)) * &pull));
+            let cross = (0..p).map(|r| pull[r] * (mine[(r, e)] - share * all[(r, e)])).sum::<f64>();
+            let noise = mine[(e, e)] * (1.0 - 2.0 * share) + all[(e, e)] * share * share;
+            items + 2.0 * sd * cross + sd * sd * noise
+        };
+        variance.max(0.0).sqrt()
     }
 
     /// Expected answers by ability and the posterior histogram, shared linearly between neighbouring points.

@@ -10,7 +10,8 @@
 //! with D_j(n) = Σ_i w_i x_ij P_i(n)(t_n − τ_i); and F K Fᵀ with K = diag(Σ_i w_i P_i) − Σ_i w_i P_i P_iᵀ.
 
 use super::panel::Panel;
-use super::sweep::{Expected, LookUp, chunks, unfold_counts};
+use super::sweep::{BLOCK, Expected, LookUp, chunks, unfold_counts};
+use crate::kernel::aligned::Aligned;
 use crate::kernel::lanes;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
@@ -72,7 +73,7 @@ struct Sums {
     /// D_j(n), a row per item.
     deviations: Vec<f64>,
     /// Σ_i w_i P_i P_iᵀ.
-    outer: Vec<f64>,
+    outer: Aligned,
     /// Σ_i w_i P_i.
     mass: Vec<f64>,
     /// w_i·v_i.
@@ -89,12 +90,12 @@ fn sweep(look_up: &LookUp<'_>, weighted: bool) -> Sums {
             let mut loglik = 0.0;
             let mut counts = look_up.group_sums();
             let mut weighted_counts = look_up.group_sums();
-            let mut outer = vec![0.0; width * width];
+            let mut outer = Aligned::zeros(width * width);
             let mut mass = vec![0.0; width];
             let mut variances = Vec::with_capacity(chunk.len());
             let mut means = vec![0.0; chunk.len()];
             let mut spread = Vec::new();
-            let mut deviation = Vec::new();
+            let mut deviation = Aligned::zeros(BLOCK * width);
             look_up.posteriors(chunk, |block, rows, log_marginal| {
                 let weights = &panel.weights[block.clone()];
                 let n = block.len();
@@ -110,9 +111,9 @@ fn sweep(look_up: &LookUp<'_>, weighted: bool) -> Sums {
                     lanes::axpy(1.0, row, &mut mass);
                 }
                 look_up.scatter(block.clone(), rows, &mut counts);
-                deviation.resize(rows.len(), 0.0);
-                lanes::deviations(rows, width, &tables.t, &means[..n], &mut deviation);
-                look_up.scatter(block, &deviation, &mut weighted_counts);
+                let deviation = &mut deviation[..rows.len()];
+                lanes::deviations(rows, width, &tables.t, &means[..n], deviation);
+                look_up.scatter(block, deviation, &mut weighted_counts);
             });
             let by_category = unfold_counts(panel, width, &weighted_counts);
             let mut deviations = vec![0.0; items * width];
@@ -129,7 +130,7 @@ fn sweep(look_up: &LookUp<'_>, weighted: bool) -> Sums {
     let mut total = Sums {
         expected: Expected { loglik: 0.0, counts: vec![0.0; panel.parameters() * width] },
         deviations: vec![0.0; items * width],
-        outer: vec![0.0; width * width],
+        outer: Aligned::zeros(width * width),
         mass: vec![0.0; width],
         variances: Vec::with_capacity(panel.students()),
     };

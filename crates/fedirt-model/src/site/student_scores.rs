@@ -44,23 +44,24 @@ impl SiteData {
     }
 
     /// Σ_i w_i² v_i v_iᵀ (lower triangle), where v is the score of ψ; with a profiled effect of loading B and
-    /// variance 1/I, v = (g_ψ + B·g_s, g_s/I), the student's part in items and in the effect.
+    /// variance 1/I, v = (g_ψ + B·g_s, g_s/I), the student's part in items and in the effect, which stands in the
+    /// place of the site's linked part (part, number of parts).
     pub(crate) fn score_products(
         &self,
         psi: &[f64],
         s: f64,
         grid: &Grid,
-        profiled: Option<(&[f64], f64)>,
+        profiled: Option<(&[f64], f64, (usize, usize))>,
     ) -> Vec<f64> {
         let p = self.design.parameters();
-        let size = p + usize::from(profiled.is_some());
+        let size = p + profiled.map_or(0, |(_, _, (_, parts))| parts);
         let mut out = vec![0.0; triangle(size)];
         let mut v = vec![0.0; size];
         self.each_student_score(psi, s, grid, |w, score| {
             v[..p].copy_from_slice(&score[..p]);
-            if let Some((loading, variance)) = profiled {
+            if let Some((loading, variance, (part, _))) = profiled {
                 v[..p].iter_mut().zip(loading).for_each(|(v, b)| *v += b * score[p]);
-                v[p] = score[p] * variance;
+                v[p + part] = score[p] * variance;
             }
             let mut at = 0;
             for r in 0..size {

@@ -3,12 +3,13 @@
 use super::panel::Panel;
 use super::tables::Tables;
 use crate::design::Design;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::lanes;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Students per block: their posteriors stay in the second-level cache while groups of items pass by.
-const BLOCK: usize = 64;
+pub(crate) const BLOCK: usize = 64;
 
 /// Chunks a panel is divided into, whatever the number of threads: sums are folded in this order.
 const CHUNKS: usize = 16;
@@ -23,7 +24,7 @@ pub(crate) fn chunks(students: usize) -> Vec<Range<usize>> {
 pub(crate) struct LookUp<'a> {
     pub panel: &'a Panel,
     pub tables: &'a Tables,
-    groups: Vec<Vec<f64>>,
+    groups: Vec<Aligned>,
 }
 
 impl<'a> LookUp<'a> {
@@ -40,7 +41,7 @@ impl<'a> LookUp<'a> {
         mut each: impl FnMut(Range<usize>, &mut [f64], &[f64]),
     ) {
         let width = self.tables.width;
-        let mut rows = vec![0.0; BLOCK * width];
+        let mut rows = Aligned::zeros(BLOCK * width);
         let mut log_marginal = vec![0.0; BLOCK];
         let codes = &self.panel.codes;
         let mut start = students.start;
@@ -67,12 +68,12 @@ impl<'a> LookUp<'a> {
     }
 
     /// Zeroed sums by combination, one table per group.
-    pub(crate) fn group_sums(&self) -> Vec<Vec<f64>> {
-        self.groups.iter().map(|t| vec![0.0; t.len()]).collect()
+    pub(crate) fn group_sums(&self) -> Vec<Aligned> {
+        self.groups.iter().map(|t| Aligned::zeros(t.len())).collect()
     }
 
     /// Adds rows of a block to sums by combination.
-    pub(crate) fn scatter(&self, block: Range<usize>, rows: &[f64], sums: &mut [Vec<f64>]) {
+    pub(crate) fn scatter(&self, block: Range<usize>, rows: &[f64], sums: &mut [Aligned]) {
         let (width, codes) = (self.tables.width, &self.panel.codes);
         let mut pairs = sums.chunks_exact_mut(2);
         let mut g = 0;
@@ -174,7 +175,7 @@ pub(crate) fn expected(look_up: &LookUp<'_>, weighted: bool) -> Expected {
 }
 
 /// Sums by combination, as sums by item and category.
-pub(crate) fn unfold_counts(panel: &Panel, width: usize, sums: &[Vec<f64>]) -> Vec<f64> {
+pub(crate) fn unfold_counts(panel: &Panel, width: usize, sums: &[Aligned]) -> Vec<f64> {
     let mut counts = vec![0.0; panel.parameters() * width];
     panel.codes.unfold(width, &panel.categories, sums, |item, c, row| {
         let at = (panel.offsets[item] + c) * width;

@@ -1,0 +1,213 @@
+//! How fast the engine is, as ratios to a naive loop measured in the same run.
+//!
+//! `cargo bench -p fedirt-studies` prints the table; nothing here passes or fails.
+//!
+//! A *cell* is one student × item × node of an E-step: log-likelihoods, posteriors and expected counts.
+
+use fedirt_model::centre::{ItemPlan, Plan, Settings};
+use fedirt_model::design::{Design, DesignItem};
+use fedirt_model::exchange::{Ask, Curvature, Effects, Point, Request};
+use fedirt_model::quadrature::{Grid, GridSpec};
+use fedirt_model::responses::ResponseTable;
+use fedirt_model::site::Site;
+use fedirt_protocol::in_process;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// 2PL answers with lognormal slopes and normal difficulties.
+struct Data {
+    students: usize,
+    psi: Vec<f64>,
+    cells: Vec<u8>,
+}
+
+fn simulate(students: usize, items: usize) -> Data {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
+    let psi: Vec<(f64, f64)> = (0..items)
+        .map(|_| {
+            let a = (0.1 + 0.35 * normal(&mut rng)).exp();
+            (a, -a * normal(&mut rng))
+        })
+        .collect();
+    let mut cells = Vec::with_capacity(students * items);
+    for _ in 0..students {
+        let t = normal(&mut rng);
+        for (a, d) in &psi {
+            cells.push(u8::from(rng.random::<f64>() < 1.0 / (1.0 + (-a * t - d).exp())));
+        }
+    }
+    Data { students, psi: psi.into_iter().flat_map(|(a, d)| [a, d]).collect(), cells }
+}
+
+/// The E-step as one writes it first: student by student, node by node.
+fn naive(data: &Data, items: usize, students: usize, grid: &Grid) -> (f64, Vec<f64>) {
+    let q = grid.len();
+    let mut log_p = vec![0.0; items * 2 * q];
+    for j in 0..items {
+        for (n, v) in grid.nodes().iter().enumerate() {
+            let e = data.psi[2 * j] * v + data.psi[2 * j + 1];
+            log_p[(2 * j) * q + n] = -(e.exp()).ln_1p();
+            log_p[(2 * j + 1) * q + n] = e - (e.exp()).ln_1p();
+        }
+    }
+    let mut counts = vec![0.0; items * 2 * q];
+    let mut loglik = 0.0;
+    let mut row = vec![0.0; q];
+    for i in 0..students {
+        let answers = &data.cells[i * items..(i + 1) * items];
+        row.copy_from_slice(grid.log_weights());
+        for (j, &x) in answers.iter().enumerate() {
+            for n in 0..q {
+                row[n] += log_p[(2 * j + usize::from(x)) * q + n];
+            }
+        }
+        let top = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut total = 0.0;
+        for x in &mut row {
+            *x = (*x - top).exp();
+            total += *x;
+        }
+        loglik += top + total.ln();
+        for (j, &x) in answers.iter().enumerate() {
+            for n in 0..q {
+                counts[(2 * j + usize::from(x)) * q + n] += row[n] / total;
+            }
+        }
+    }
+    (loglik, counts)
+}
+
+/// CPU seconds of this process; wall time where the system does not tell.
+fn cpu_seconds(start: Instant) -> f64 {
+    let ticks = std::fs::read_to_string("/proc/self/stat").ok().and_then(|text| {
+        let rest = text.rsplit_once(')')?.1;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        Some(fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?)
+    });
+    ticks.map_or_else(|| start.elapsed().as_secs_f64(), |t| t / 100.0)
+}
+
+/// Largest resident memory so far, in MB.
+fn peak_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|l| l.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kb| kb / 1024.0)
+}
+
+/// Seconds that this thread has run, so that a busy machine does not count; wall time where the system does not tell.
+fn thread_seconds(start: Instant) -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = text.and_then(|t| t.split_whitespace().next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |n| n * 1e-9)
+}
+
+fn best(times: usize, mut f: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let seconds = (0..times).map(|_| {
+        let before = thread_seconds(start);
+        f();
+        thread_seconds(start) - before
+    });
+    seconds.fold(f64::INFINITY, f64::min)
+}
+
+fn request(items: usize, psi: &[f64], curvature: Curvature) -> Request {
+    let entries: Vec<DesignItem> =
+        (0..items).map(|column| DesignItem { column, model: "2pl".into(), codes: vec![0, 1] }).collect();
+    Request {
+        design: Design::try_from(entries).expect("binary items make a design"),
+        parts: vec![0; items],
+        grid: GridSpec::default(),
+        weight_scale: 1.0,
+        weighted: false,
+        effects: Effects::None,
+        ask: Ask::Evaluate { points: vec![Point { psi: psi.to_vec(), site_sd: 0.0 }], curvature },
+    }
+}
+
+fn features() -> String {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let known = [
+            ("avx512f", std::is_x86_feature_detected!("avx512f")),
+            ("avx2", std::is_x86_feature_detected!("avx2")),
+            ("fma", std::is_x86_feature_detected!("fma")),
+        ];
+        let names: Vec<&str> = known.iter().filter(|f| f.1).map(|f| f.0).collect();
+        format!("x86_64 {}", names.join(" "))
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::env::consts::ARCH.to_owned()
+}
+
+fn rounds() {
+    let (students, items) = (100_000, 100);
+    let data = simulate(students, items);
+    let grid = Grid::new(GridSpec::default());
+    let cells = |students: usize| (students * items * grid.len()) as f64;
+    println!("CPU: {}; one thread; N = {students}, J = {items}, q = {}", features(), grid.len());
+    let sample = 10_000;
+    let slow = best(3, || {
+        black_box(naive(&data, items, sample, &grid));
+    }) / cells(sample);
+    let table = ResponseTable::new(data.students, items, data.cells.clone()).expect("the table is full");
+    let mut site = Site::new(table, 0);
+    let line = |name: &str, per_cell: f64| {
+        println!("{name:<44} {:>8.3} ns per cell {:>8.1} × as fast", per_cell * 1e9, slow / per_cell);
+    };
+    line("naive loop, E-step", slow);
+    for (name, curvature) in
+        [("E-step and gradient", Curvature::None), ("with the observed information", Curvature::Observed)]
+    {
+        let request = request(items, &data.psi, curvature);
+        black_box(site.answer(&request));
+        let fast = best(5, || {
+            black_box(site.answer(&request));
+        });
+        line(name, fast / cells(students));
+    }
+}
+
+fn fits() {
+    println!("\nwhole fits, 2PL, no site effects, with standard errors (data in memory), all threads");
+    println!(
+        "{:>10} × {:<5} {:>7} {:>12} {:>18} {:>16}",
+        "students", "items", "rounds", "CPU seconds", "µs CPU per student", "peak memory MB"
+    );
+    for (students, items) in [(10_000, 50), (100_000, 50), (1_000_000, 50), (100_000, 100)] {
+        let data = simulate(students, items);
+        let table = ResponseTable::new(students, items, data.cells).expect("the table is full");
+        let item = |j: usize| ItemPlan { name: format!("I{j}"), model: None, codes: None, anchor: None };
+        let plan = Plan {
+            items: (0..items).map(item).collect(),
+            effects: Effects::None,
+            grid: GridSpec::default(),
+            settings: Settings::default(),
+            publish_effects: true,
+        };
+        let start = Instant::now();
+        let before = cpu_seconds(start);
+        let run = in_process::run(plan, vec![("all".into(), table)], &mut in_process::Unobserved);
+        let seconds = cpu_seconds(start) - before;
+        let rounds = run.map_or_else(|e| e.to_string(), |(f, _)| f.fit.rounds.to_string());
+        let memory = peak_memory().map_or_else(|| "–".into(), |m| format!("{m:.0}"));
+        println!(
+            "{students:>10} × {items:<5} {rounds:>7} {seconds:>12.2} {:>18.2} {memory:>16}",
+            seconds * 1e6 / students as f64
+        );
+    }
+}
+
+fn main() {
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    match one {
+        Ok(pool) => pool.install(rounds),
+        Err(error) => eprintln!("no pool of one thread: {error}"),
+    }
+    fits();
+}
