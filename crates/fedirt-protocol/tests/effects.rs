@@ -21,12 +21,13 @@ fn tables(rows: &[Vec<Vec<u8>>]) -> Vec<ResponseTable> {
     rows.iter().map(|r| table(r)).collect()
 }
 
-/// log p(rows | shift s of ability), by a plain loop on 121 nodes over ±6.
+/// log p(rows | shift s of ability), by a plain loop on 121 nodes over ±6 SDs.
 fn site_loglik(fit: &Fit, rows: &[Vec<u8>], s: f64) -> f64 {
+    let sd = fit.latent.sd;
     let nodes: Vec<f64> = (0..121).map(|n| -6.0 + 0.1 * f64::from(n)).collect();
     let weights: Vec<f64> = nodes.iter().map(|v| (-0.5 * v * v).exp()).collect();
     let total: f64 = weights.iter().sum();
-    let t: Vec<f64> = nodes.iter().map(|v| v + s).collect();
+    let t: Vec<f64> = nodes.iter().map(|v| sd * v + s).collect();
     let curves: Vec<Curves> = fit
         .items
         .iter()
@@ -113,44 +114,27 @@ fn no_difference_between_sites_is_reported_as_such() {
     assert_eq!(f.converged, Some(true));
 }
 
-#[test]
-fn standard_errors_equal_those_of_the_joint_information() {
-    // Joint log-likelihood of items and effects by plain loops; its Hessian by differences; inverted under Σ s = 0.
-    let models: &[(&str, usize)] = &[("2pl", 2), ("2pl", 2), ("gpcm", 3), ("2pl", 2)];
-    let truth = truth(models, 31);
-    let mut random = Random(32);
-    let rows: Vec<Vec<Vec<u8>>> = [(70, -0.5), (90, 0.6), (50, 0.2)]
-        .iter()
-        .map(|(n, s)| answers(models, &truth, *n, (*s, 1.0), 0.0, &mut random))
-        .collect();
-    let f = fit(plan(named(models), Effects::Fixed), tables(&rows));
-    let x0: Vec<f64> = f
-        .items
-        .iter()
-        .flat_map(|i| i.a.iter().copied().chain(i.d.iter().map(|d| d.unwrap())).collect::<Vec<_>>())
-        .chain(f.sites.iter().map(|s| s.effect.unwrap()))
-        .collect();
-    let p = x0.len() - 3;
+/// A fit's free numbers, and how to put others in their place.
+struct Numbers {
+    x: Vec<f64>,
+    se: Vec<f64>,
+    set: fn(&mut Fit, &[f64]),
+}
+
+/// Standard errors of numbers x from the joint log-likelihood of items and effects: plain loops, second differences,
+/// inverted under Σ s = 0 (the last K numbers are the effects).
+fn joint_errors(f: &Fit, rows: &[Vec<Vec<u8>>], numbers: &Numbers) -> Vec<f64> {
+    let (n, k, h) = (numbers.x.len(), rows.len(), 2e-3);
     let value = |x: &[f64]| -> f64 {
         let mut g = f.clone();
-        let mut at = 0;
-        for item in &mut g.items {
-            item.a = Some(x[at]);
-            for d in &mut item.d {
-                at += 1;
-                *d = Some(x[at]);
-            }
-            at += 1;
-        }
-        rows.iter().zip(&x[p..]).map(|(r, s)| site_loglik(&g, r, *s)).sum()
+        (numbers.set)(&mut g, x);
+        rows.iter().zip(&x[n - k..]).map(|(r, s)| site_loglik(&g, r, *s)).sum()
     };
-    let (n, h) = (x0.len(), 2e-3);
-    // Bordered information: the last row is the constraint.
     let mut m = vec![vec![0.0; n + 1]; n + 1];
     for r in 0..n {
         for c in 0..=r {
             let at = |dr: f64, dc: f64| {
-                let mut x = x0.clone();
+                let mut x = numbers.x.clone();
                 x[r] += dr;
                 x[c] += dc;
                 value(&x)
@@ -160,27 +144,74 @@ fn standard_errors_equal_those_of_the_joint_information() {
             m[c][r] = -second;
         }
     }
-    for k in p..n {
-        m[n][k] = 1.0;
-        m[k][n] = 1.0;
+    for site in n - k..n {
+        m[n][site] = 1.0;
+        m[site][n] = 1.0;
     }
     let inverse = invert(m);
-    let mut at = 0;
-    for item in &f.items {
-        for se in std::iter::once(item.se_a).chain(item.se_d.iter().copied()) {
-            assert!(
-                (se.unwrap() / inverse[at][at].sqrt() - 1.0).abs() < 1e-3,
-                "{} {}",
-                se.unwrap(),
-                inverse[at][at].sqrt()
-            );
-            at += 1;
-        }
+    (0..n).map(|r| inverse[r][r].sqrt()).collect()
+}
+
+fn check_errors(models: &[(&str, usize)], sd: f64, numbers: fn(&Fit) -> Numbers) {
+    let truth = truth(models, 31);
+    let mut random = Random(32);
+    let rows: Vec<Vec<Vec<u8>>> = [(70, -0.5), (90, 0.6), (50, 0.2)]
+        .iter()
+        .map(|(n, s)| answers(models, &truth, *n, (*s, sd), 0.0, &mut random))
+        .collect();
+    let f = fit(plan(named(models), Effects::Fixed), tables(&rows));
+    let numbers = numbers(&f);
+    for (r, (got, want)) in numbers.se.iter().zip(joint_errors(&f, &rows, &numbers)).enumerate() {
+        assert!((got / want - 1.0).abs() < 1e-3, "{r}: {got} {want}");
     }
-    for site in &f.sites {
-        assert!((site.se.unwrap() / inverse[at][at].sqrt() - 1.0).abs() < 1e-3);
-        at += 1;
-    }
+}
+
+#[test]
+fn standard_errors_equal_those_of_the_joint_information() {
+    check_errors(&[("2pl", 2), ("2pl", 2), ("gpcm", 3), ("2pl", 2)], 1.0, |f| Numbers {
+        x: f.items
+            .iter()
+            .flat_map(|i| i.a.into_iter().chain(i.d.iter().flatten().copied()))
+            .chain(f.sites.iter().filter_map(|s| s.effect))
+            .collect(),
+        se: f
+            .items
+            .iter()
+            .flat_map(|i| i.se_a.into_iter().chain(i.se_d.iter().flatten().copied()))
+            .chain(f.sites.iter().filter_map(|s| s.se))
+            .collect(),
+        set: |f, x| {
+            let mut x = x.iter().copied();
+            for item in &mut f.items {
+                item.a = x.next();
+                item.d.iter_mut().for_each(|d| *d = x.next());
+            }
+        },
+    });
+}
+
+#[test]
+fn standard_errors_with_a_free_sd_equal_those_of_the_joint_information() {
+    check_errors(&[("rasch", 2), ("pcm", 3), ("rasch", 2), ("rasch", 2)], 1.6, |f| Numbers {
+        x: f.items
+            .iter()
+            .flat_map(|i| i.d.iter().flatten().copied())
+            .chain([f.latent.sd])
+            .chain(f.sites.iter().filter_map(|s| s.effect))
+            .collect(),
+        se: f
+            .items
+            .iter()
+            .flat_map(|i| i.se_d.iter().flatten().copied())
+            .chain(f.latent.se_sd)
+            .chain(f.sites.iter().filter_map(|s| s.se))
+            .collect(),
+        set: |f, x| {
+            let mut x = x.iter().copied();
+            f.items.iter_mut().flat_map(|i| &mut i.d).for_each(|d| *d = x.next());
+            f.latent.sd = x.next().unwrap_or(1.0);
+        },
+    });
 }
 
 /// Gauss–Jordan with pivoting.

@@ -142,3 +142,38 @@ fn weights_are_copies() {
         }
     }
 }
+
+#[test]
+fn integrated_effects_have_exact_gradients_and_close_information() {
+    let design = design(GRADED);
+    let data = SiteData::new(&table(&design, 40, 10), &design, 1.0);
+    let grid = Grid::new(GridSpec::default());
+    let psi = parameters(&design);
+    let p = design.parameters();
+    let at = |x: &[f64]| data.integrate(&x[..p], x[p].exp(), &grid, Depth::Observed).evaluation;
+    let mut x = psi.clone();
+    x.push(0.6f64.ln());
+    let here = at(&x);
+    let h = 1e-4;
+    for r in 0..=p {
+        let moved = |h: f64| {
+            let mut x = x.clone();
+            x[r] += h;
+            at(&x)
+        };
+        let (up, down) = (moved(h), moved(-h));
+        let slope = (up.loglik - down.loglik) / (2.0 * h);
+        assert!(
+            (slope - here.gradient[r]).abs() < 1e-4 * (1.0 + slope.abs()),
+            "{r}: {slope} {}",
+            here.gradient[r]
+        );
+        for k in 0..=p {
+            let want = (up.gradient[k] - down.gradient[k]) / (2.0 * h);
+            // Three points of the posterior of s stand for all: the mean curvature is close, not exact.
+            let scale = (here.hessian[(r, r)] * here.hessian[(k, k)]).abs().sqrt();
+            let got = here.hessian[(r, k)];
+            assert!((want - got).abs() < 2e-3 * scale, "{r},{k}: {want} {got} {scale}");
+        }
+    }
+}
