@@ -52,7 +52,8 @@ pub enum Curvature {
 /// What sites need to compute the standard error of their own effect at home.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EffectErrors {
-    /// Covariance of the item parameters before centring, lower triangle row by row.
+    /// Covariance of the item parameters before centring (with random effects, of them and log τ), lower triangle
+    /// row by row.
     pub covariance: Vec<f64>,
     /// Mean derivative of the effects in the item parameters, one row per linked part.
     pub mean_loadings: Vec<f64>,
@@ -121,7 +122,7 @@ pub enum Ask {
         point: Point,
         /// SD of ability on the reported scale.
         sd: f64,
-        /// What a site needs for its own standard error (fixed effects with information).
+        /// What a site needs for its own standard error.
         errors: Option<EffectErrors>,
         /// Fixed school effects of algorithms that broadcast them; sites profile their own otherwise.
         effects: Option<Vec<f64>>,

@@ -363,7 +363,7 @@ impl Calibration {
         let problem = self.problem()?;
         let at_sites = errors
             .as_ref()
-            .filter(|_| self.effects == Effects::Fixed)
+            .filter(|_| self.effects != Effects::None)
             .map(|errors| effect_errors(problem, errors, &solution.totals, products));
         // With the information at hand sites profile their effect at home, whoever found the items.
         let effects =
@@ -428,12 +428,22 @@ fn effect_errors(
     products: &[f64],
 ) -> EffectErrors {
     let p = problem.design.parameters();
-    let mut covariance = Vec::new();
-    for r in 0..p {
-        for c in 0..=r {
-            covariance.push(errors.before_centring[(r, c)]);
-        }
+    let lower = |size: usize, at: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..size).flat_map(|r| (0..=r).map(move |c| (r, c))).map(|(r, c)| at(r, c)).collect()
+    };
+    if problem.effects == Effects::Random {
+        // Over (ψ, log τ): the latter stands behind σ and μ.
+        let place = |r: usize| if r == p { p + 2 } else { r };
+        return EffectErrors {
+            covariance: lower(p + 1, &|r, c| errors.covariance[(place(r), place(c))]),
+            mean_loadings: Vec::new(),
+            sites: Vec::new(),
+            variances: Vec::new(),
+            sd_gradient: problem.structure.sd_from_psi(),
+            products: Vec::new(),
+        };
     }
+    let covariance = lower(p, &|r, c| errors.before_centring[(r, c)]);
     let centred = !problem.structure.anchored();
     let mean_loadings = totals
         .loadings

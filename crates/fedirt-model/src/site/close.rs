@@ -31,6 +31,17 @@ impl OwnEffect {
     }
 }
 
+/// Standard error of a random effect on the reported scale: its posterior variance, and what the uncertainty of
+/// items and SDs adds (Kass & Steffey 1989).
+fn posterior_error(errors: &EffectErrors, loading: &[f64], s: f64, posterior: f64, sd: f64) -> f64 {
+    let mut direction = DVector::from_row_slice(loading) * sd;
+    for (d, w) in direction.iter_mut().zip(&errors.sd_gradient) {
+        *d += s * w;
+    }
+    let covariance = symmetric(loading.len(), &errors.covariance);
+    (posterior * sd * sd + direction.dot(&(covariance * &direction))).max(0.0).sqrt()
+}
+
 impl Answer<'_> {
     pub(super) fn close(&self, vectors: &mut Vec<Vec<f64>>) {
         let Ask::Close { point, sd, errors, effects, publish_effects } = &self.request.ask else { return };
@@ -41,7 +52,11 @@ impl Answer<'_> {
         let (loglik, gradient, s) = match (self.request.effects, effects) {
             (Effects::Random, _) => {
                 let i = self.data.integrate(&point.psi, point.site_sd, self.grid, Depth::Gradient);
-                own = (i.mean * sd, (i.square - i.mean * i.mean).max(0.0).sqrt() * sd);
+                let posterior = (i.square - i.mean * i.mean).max(0.0);
+                own = (i.mean * sd, posterior.sqrt() * sd);
+                if let Some(errors) = errors {
+                    own.1 = posterior_error(errors, &i.loading, i.mean, posterior, *sd);
+                }
                 (i.evaluation.loglik, i.evaluation.gradient, i.mean)
             }
             (Effects::Fixed, None) if self.data.no_finite_effect(&point.psi) => (0.0, vec![0.0; p], 0.0),

@@ -134,8 +134,15 @@ impl SiteData {
             }
         }
         let loglik = top + total.ln();
+        let mut loading = vec![0.0; p + 1];
+        for ((w, s), g) in weights.iter().zip(&nodes).zip(&scores) {
+            loading
+                .iter_mut()
+                .zip(g.iter().zip(&gradient))
+                .for_each(|(l, (g, m))| *l += w * (s - mean) * (g - m));
+        }
         let evaluation = Evaluation { loglik, gradient, hessian, counts };
-        Integrated { evaluation, mean, square }
+        Integrated { evaluation, mean, square, loading }
     }
 }
 
@@ -146,4 +153,6 @@ pub(crate) struct Integrated {
     pub mean: f64,
     /// Posterior mean of s².
     pub square: f64,
+    /// Derivative of the posterior mean in (ψ, log τ): its posterior covariance with the score.
+    pub loading: Vec<f64>,
 }

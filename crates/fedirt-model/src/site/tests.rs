@@ -150,7 +150,8 @@ fn integrated_effects_have_exact_gradients_and_close_information() {
     let grid = Grid::new(GridSpec::default());
     let psi = parameters(&design);
     let p = design.parameters();
-    let at = |x: &[f64]| data.integrate(&x[..p], x[p].exp(), &grid, Depth::Observed).evaluation;
+    let whole = |x: &[f64]| data.integrate(&x[..p], x[p].exp(), &grid, Depth::Observed);
+    let at = |x: &[f64]| whole(x).evaluation;
     let mut x = psi.clone();
     x.push(0.6f64.ln());
     let here = at(&x);
