@@ -2,27 +2,54 @@
 
 use crate::args::FitArgs;
 use crate::error::CliError;
+use crate::remarks::listed;
 use fedirt_model::centre::{Anchor, ItemPlan};
+use fedirt_model::fit::Warning;
 use fedirt_model::items;
 use fedirt_model::responses::{MISSING, ResponseTable};
-use fedirt_site::{FixedItem, Reading, SiteResponses, Steps};
+use fedirt_site::{CodebookItem, FixedItem, Reading, SiteResponses, Steps};
+use std::collections::HashMap;
 
-/// The items of a run.
-pub(crate) fn plan_items(args: &FitArgs, reading: &Reading) -> Result<Vec<ItemPlan>, CliError> {
-    let mut problems = Vec::new();
-    let mut plan: Vec<ItemPlan> = match &args.codebook {
-        Some(path) => fedirt_site::read_codebook(path)?
+/// The small files that may stand beside the answers.
+#[derive(Debug, Default)]
+pub(crate) struct ItemFiles {
+    codebook: Option<Vec<CodebookItem>>,
+    fixed: Option<Vec<FixedItem>>,
+}
+
+impl ItemFiles {
+    /// Reads them, and adds what is wrong to the errors.
+    pub(crate) fn read(args: &FitArgs, errors: &mut Vec<CliError>) -> Self {
+        let mut keep = |error: fedirt_site::Problems| errors.push(error.into());
+        let codebook = args.codebook.as_deref().map(fedirt_site::read_codebook);
+        let codebook = codebook.and_then(|read| read.map_err(&mut keep).ok());
+        let fixed = args.fixed_items.as_deref().map(fedirt_site::read_fixed_items);
+        let fixed = fixed.and_then(|read| read.map_err(&mut keep).ok());
+        Self { codebook, fixed }
+    }
+}
+
+/// The items of a run, and what a reader of the results should know about them.
+pub(crate) fn plan_items(
+    args: &FitArgs,
+    files: ItemFiles,
+    reading: &Reading,
+) -> Result<(Vec<ItemPlan>, Vec<Warning>), CliError> {
+    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
+    let seen = codes_seen(reading);
+    let mut plan: Vec<ItemPlan> = match files.codebook {
+        Some(items) => items
             .into_iter()
             .map(|item| ItemPlan { name: item.name, model: item.model, codes: item.categories, anchor: None })
             .collect(),
-        None => item_names(reading)
-            .into_iter()
-            .map(|name| ItemPlan { name, model: None, codes: None, anchor: None })
+        None => seen
+            .names
+            .iter()
+            .map(|name| ItemPlan { name: name.clone(), model: None, codes: None, anchor: None })
             .collect(),
     };
     if args.codebook.is_some() {
-        let unknown = item_names(reading).into_iter().filter(|n| !plan.iter().any(|p| &p.name == n));
-        for name in unknown.collect::<Vec<_>>() {
+        for name in seen.names.iter().filter(|name| !plan.iter().any(|p| p.name == **name)) {
             problems.push(format!(
                 "item {name} is not in the codebook: add it there, or leave it out with --ignore {name}"
             ));
@@ -37,17 +64,29 @@ pub(crate) fn plan_items(args: &FitArgs, reading: &Reading) -> Result<Vec<ItemPl
             None => problems.push(format!("--item-model {name}={model}: there is no item {name}")),
         }
     }
-    if let Some(path) = &args.fixed_items {
-        for given in fedirt_site::read_fixed_items(path)? {
-            match plan.iter_mut().find(|p| p.name == given.name) {
-                Some(item) => fix(item, given),
-                None => {
-                    problems.push(format!("{}: there is no item {} in the data", path.display(), given.name))
-                }
+    let mut absent = Vec::new();
+    let mut anchors = 0;
+    for given in files.fixed.into_iter().flatten() {
+        match plan.iter_mut().find(|p| p.name == given.name) {
+            Some(item) => {
+                anchors += 1;
+                fix(item, given);
             }
+            None => absent.push(given.name),
         }
     }
-    if problems.is_empty() { Ok(plan) } else { Err(CliError::Usage(problems.join("\n"))) }
+    if let Some(path) = args.fixed_items.as_ref().filter(|_| !absent.is_empty()) {
+        let message = format!("{}: not in the data, and not used: {}", path.display(), listed(&absent));
+        match anchors {
+            0 => problems.push(format!("{message}. Items are matched by name")),
+            _ => warnings.push(Warning { code: "fixed_items_absent".to_owned(), message }),
+        }
+    }
+    for item in &mut plan {
+        problems.extend(settle_codes(item, seen.of(&item.name)));
+    }
+    CliError::usage(problems)?;
+    Ok((plan, warnings))
 }
 
 fn fix(item: &mut ItemPlan, given: FixedItem) {
@@ -67,18 +106,67 @@ fn fix(item: &mut ItemPlan, given: FixedItem) {
     item.anchor = Some(Anchor { a: given.a, d });
 }
 
-/// Every item of any site, in order of first appearance.
-fn item_names(reading: &Reading) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    let mut known = std::collections::HashSet::new();
+/// Where the number of categories is given, the codes that stand for them: 0, 1, … or, if the files say so,
+/// 1, 2, …. Otherwise a complaint.
+fn settle_codes(item: &mut ItemPlan, seen: u64) -> Option<String> {
+    let anchored = item.anchor.as_ref().map(|anchor| anchor.d.len() + 1);
+    let stated = item.codes.as_ref().map(Vec::len);
+    let (name, source) = (&item.name, if anchored.is_some() { "fixed items" } else { "codebook" });
+    if let (Some(steps), Some(stated)) = (anchored, stated)
+        && steps != stated
+    {
+        return Some(format!(
+            "item {name} has {stated} categories in the codebook, and {steps} in the fixed items"
+        ));
+    }
+    let categories = anchored.or(stated)?;
+    let mask = if categories >= 64 { u64::MAX } else { (1 << categories) - 1 };
+    let first = match seen {
+        _ if seen & !mask == 0 => 0,
+        _ if seen & !(mask << 1) == 0 => 1,
+        _ => {
+            let codes: Vec<String> = (0..64).filter(|c| seen >> c & 1 == 1).map(|c| c.to_string()).collect();
+            return Some(format!(
+                "item {name} has {categories} categories in the {source}, and the data have the codes {}; \
+                 correct one of them, or call a code missing with --missing",
+                codes.join(", ")
+            ));
+        }
+    };
+    item.codes = Some((first..first + categories as u8).collect());
+    None
+}
+
+/// Item names in order of first appearance, and the codes of each as a bit mask.
+struct Seen {
+    names: Vec<String>,
+    codes: HashMap<String, u64>,
+}
+
+impl Seen {
+    fn of(&self, name: &str) -> u64 {
+        self.codes.get(name).copied().unwrap_or(0)
+    }
+}
+
+fn codes_seen(reading: &Reading) -> Seen {
+    let mut seen = Seen { names: Vec::new(), codes: HashMap::new() };
     for site in &reading.sites {
-        for item in &site.items {
-            if known.insert(item.clone()) {
-                names.push(item.clone());
+        let mut masks = vec![0u64; site.items.len()];
+        for row in site.table.rows() {
+            for (mask, cell) in masks.iter_mut().zip(row).filter(|(_, cell)| **cell != MISSING) {
+                *mask |= 1 << (cell & 63);
             }
         }
+        for (name, mask) in site.items.iter().zip(masks) {
+            let known = seen.codes.entry(name.clone()).or_insert_with(|| {
+                seen.names.push(name.clone());
+                0
+            });
+            *known |= mask;
+        }
     }
-    names
+    seen
 }
 
 /// A site's table with one column per item of the codebook.

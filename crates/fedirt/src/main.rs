@@ -1,9 +1,18 @@
 //! The `fedirt` command.
 
 mod args;
+mod check;
 mod codebook;
 mod error;
 mod fit;
+mod output;
+mod progress;
+mod remarks;
+mod report;
+mod score;
+mod scoring;
+mod terminal;
+mod transcript;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -13,9 +22,12 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
         Command::Fit(args) => fit::run(args),
+        Command::Score(args) => score::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Check(args) => check::run(args),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("error: {error}");
+        error.tell();
         ExitCode::from(2)
     })
 }

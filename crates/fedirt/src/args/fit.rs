@@ -64,6 +64,19 @@ pub(crate) enum AlgorithmArg {
     Meta,
 }
 
+impl AlgorithmArg {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Newton => "newton",
+            Self::Em => "em",
+            Self::Bfgs => "bfgs",
+            Self::Fedsgd => "fedsgd",
+            Self::Fedavg => "fedavg",
+            Self::Meta => "meta",
+        }
+    }
+}
+
 /// Weights of the quadrature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum QuadratureArg {
@@ -81,73 +94,90 @@ pub(crate) struct FitArgs {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub columns: ColumnArgs,
+    /// Column of student weights
+    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    pub weight: Option<String>,
     /// Model of all items [default: 2pl for 0/1 items, gpcm for the others]
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", help_heading = "Model")]
     pub model: Option<ModelArg>,
     /// Models of single items
-    #[arg(long, value_name = "NAME=MODEL,…", value_delimiter = ',', value_parser = parse_item_model)]
+    #[arg(
+        long,
+        value_name = "NAME=MODEL,…",
+        value_delimiter = ',',
+        value_parser = parse_item_model,
+        help_heading = "Model"
+    )]
     pub item_model: Vec<(String, String)>,
     /// Site effects [default: fixed if there are several sites, else none]
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", help_heading = "Model")]
     pub effects: Option<EffectsArg>,
-    /// How the likelihood is maximised
-    #[arg(long, value_name = "NAME", default_value = "newton")]
-    pub algorithm: AlgorithmArg,
-    /// Column of student weights
-    #[arg(long, value_name = "COLUMN")]
-    pub weight: Option<String>,
     /// Codebook (CSV: item, model, categories): fixes items and categories
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub codebook: Option<PathBuf>,
     /// Items with given parameters (CSV: item, a, d or b; an items.csv will do): they anchor the scale
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub fixed_items: Option<PathBuf>,
+    /// How the likelihood is maximised
+    #[arg(long, value_name = "NAME", default_value = "newton", help_heading = "Estimation")]
+    pub algorithm: AlgorithmArg,
     /// Quadrature nodes [default: 61, or 21 with --quadrature paper]
-    #[arg(long, value_name = "Q", value_parser = clap::value_parser!(u16).range(5..=501))]
+    #[arg(
+        long,
+        value_name = "Q",
+        value_parser = clap::value_parser!(u16).range(5..=501),
+        help_heading = "Estimation"
+    )]
     pub nodes: Option<u16>,
     /// Highest node [default: 6, or 5 with --quadrature paper]
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Estimation")]
     pub range: Option<f64>,
     /// Weights of the nodes
-    #[arg(long, value_name = "KIND", default_value = "density")]
+    #[arg(long, value_name = "KIND", default_value = "density", help_heading = "Estimation")]
     pub quadrature: QuadratureArg,
     /// Converged when no gradient per student exceeds this
-    #[arg(long, value_name = "G", default_value_t = 1e-6)]
+    #[arg(
+        long,
+        value_name = "G",
+        default_value = "1e-6",
+        allow_hyphen_values = true,
+        help_heading = "Estimation"
+    )]
     pub tolerance: f64,
     /// Most rounds [default: 300]
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", help_heading = "Estimation")]
     pub max_rounds: Option<usize>,
-    /// Leave out the students' scores
-    #[arg(long)]
-    pub no_scores: bool,
-    /// Folder for fit.json, items.csv, sites.csv, scores.csv, covariance.csv and report.html
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Print fit.json on standard output, and nothing else there
-    #[arg(long)]
-    pub json: bool,
-    /// Seed of the choice of sites (fedsgd, fedavg)
-    #[arg(long, value_name = "S")]
-    pub seed: Option<u64>,
-    /// Threads [default: all cores]
-    #[arg(long, value_name = "T")]
+    /// Threads [default: all cores]; results do not depend on it
+    #[arg(long, value_name = "T", help_heading = "Estimation")]
     pub threads: Option<usize>,
-    /// Write everything that left a site to transcript.jsonl (needs --out)
-    #[arg(long, requires = "out")]
-    pub transcript: bool,
-    /// Local steps per round (fedavg) [default: 5]
+    /// Steps at the site per round (fedavg) [default: 5]
     #[arg(long, value_name = "E", help_heading = "fedsgd and fedavg")]
     pub local_epochs: Option<usize>,
-    /// Share of sites that take part in a round (fedsgd, fedavg) [default: 1]
-    #[arg(long, value_name = "C", help_heading = "fedsgd and fedavg")]
+    /// Share of sites that take part in a round [default: 1]
+    #[arg(long, value_name = "C", allow_hyphen_values = true, help_heading = "fedsgd and fedavg")]
     pub client_fraction: Option<f64>,
-    /// Step size (fedsgd, fedavg) [default: 1]
-    #[arg(long, value_name = "ETA", help_heading = "fedsgd and fedavg")]
+    /// Step size [default: 1]
+    #[arg(long, value_name = "ETA", allow_hyphen_values = true, help_heading = "fedsgd and fedavg")]
     pub learning_rate: Option<f64>,
+    /// Seed of the choice of sites [default: 1]
+    #[arg(long, value_name = "S", help_heading = "fedsgd and fedavg")]
+    pub seed: Option<u64>,
+    /// Folder for fit.json, items.csv, sites.csv, scores.csv, covariance.csv and report.html
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Leave out scores.csv
+    #[arg(long, help_heading = "Output")]
+    pub no_scores: bool,
+    /// Write everything that left a site to transcript.jsonl (needs --out)
+    #[arg(long, requires = "out", help_heading = "Output")]
+    pub transcript: bool,
+    /// Print fit.json on standard output, and nothing else there
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
 }
 
 const FIT_EXAMPLES: &str = "Examples:
-  fedirt fit examples/schools.csv --site school
+  fedirt fit schools.csv --site school
   fedirt fit north.csv south.csv west.csv --model grm --effects random --out results
   fedirt fit exam.csv --item-model essay=gpcm --missing 9,99 --json > fit.json
 

@@ -1,13 +1,29 @@
 //! The command line, as typed: one file per subcommand.
 
+mod check;
 mod fit;
+mod report;
+mod score;
 
+use anstyle::AnsiColor;
+pub(crate) use check::CheckArgs;
+use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand};
 pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, QuadratureArg};
+pub(crate) use report::ReportArgs;
+pub(crate) use score::{MethodArg, ScoreArgs};
+
+/// How help looks on a terminal.
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
 
 /// Calibrate tests together without pooling a single answer.
 #[derive(Debug, Parser)]
-#[command(name = "fedirt", version, about, propagate_version = true, max_term_width = 100)]
+#[command(name = "fedirt", version, about, propagate_version = true, max_term_width = 100, styles = STYLES)]
+#[command(arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -17,21 +33,54 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Estimate item parameters, site effects and scores from response files
     Fit(Box<FitArgs>),
+    /// Score students with the items of a fit
+    Score(Box<ScoreArgs>),
+    /// Draw the report of a fit
+    Report(ReportArgs),
+    /// Say what is in response files and what is wrong with them
+    Check(CheckArgs),
 }
+
+const EXAMPLES: &str = "Start here:
+  fedirt check north.csv south.csv                    what is in the files
+  fedirt fit north.csv south.csv                      tables on the terminal
+  fedirt fit north.csv south.csv --out results        files and a report
+  fedirt score results/fit.json new.csv               scores of other students
+
+`fedirt COMMAND --help` lists a command's options.";
 
 /// Which columns are no items.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ColumnArgs {
-    /// Column that names the site
-    #[arg(long, value_name = "COLUMN")]
+    /// Column that names the site [default: each file is a site]
+    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub site: Option<String>,
-    /// Column of student identifiers
-    #[arg(long, value_name = "COLUMN")]
+    /// Column of student identifiers [default: `id`, where there is one]
+    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub id: Option<String>,
     /// Columns that are no items
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Columns")]
     pub ignore: Vec<String>,
-    /// Codes that stand for a missing answer, beside empty, NA and .
-    #[arg(long, value_name = "CODE,…", value_delimiter = ',')]
+    /// Codes that stand for a missing answer, beside an empty cell, `.` and NA
+    #[arg(
+        long,
+        value_name = "CODE,…",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        help_heading = "Columns"
+    )]
     pub missing: Vec<String>,
+}
+
+impl ColumnArgs {
+    /// The same for the reader.
+    pub(crate) fn read_options(&self, weight: Option<&String>) -> fedirt_site::ReadOptions {
+        fedirt_site::ReadOptions {
+            site: self.site.clone(),
+            id: self.id.clone(),
+            weight: weight.cloned(),
+            ignore: self.ignore.clone(),
+            missing: self.missing.clone(),
+        }
+    }
 }

@@ -1,0 +1,12 @@
+//! `fedirt check`.
+
+use crate::args::CheckArgs;
+use crate::error::CliError;
+use crate::output::stdout;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
+    let reading = fedirt_site::read(&args.files, &args.columns.read_options(args.weight.as_ref()))?;
+    stdout::print(&fedirt_site::describe(&reading).to_string())?;
+    Ok(ExitCode::SUCCESS)
+}

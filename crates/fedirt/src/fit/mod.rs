@@ -1,0 +1,133 @@
+//! `fedirt fit`: coordinator and all sites in one process, and what becomes of the result.
+
+mod plan;
+mod results;
+mod rules;
+
+use crate::args::FitArgs;
+use crate::codebook::{self, ItemFiles};
+use crate::error::CliError;
+use crate::output::folder::Folder;
+use crate::output::{json, stderr, stdout};
+use crate::progress::{Progress, Watcher};
+use crate::remarks::{self, listed};
+use crate::terminal;
+use crate::transcript::Transcript;
+use fedirt_model::fit::Fit;
+use fedirt_protocol::in_process;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
+    rules::check(args)?;
+    if let Some(threads) = args.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .map_err(|error| CliError::Usage(format!("--threads {threads}: {error}")))?;
+    }
+    let progress = Progress::new();
+    let mut errors = Vec::new();
+    // Before anything is computed, so that a folder that cannot be written to costs no time.
+    let folder = args.out.as_deref().map(Folder::prepare).transpose();
+    let folder = folder.unwrap_or_else(|error| {
+        errors.push(error);
+        None
+    });
+    progress.say("reading");
+    let reading = fedirt_site::read(&args.files, &args.columns.read_options(args.weight.as_ref()));
+    let files = ItemFiles::read(args, &mut errors);
+    let reading = match reading {
+        Ok(reading) if errors.is_empty() => reading,
+        Ok(_) => return Err(CliError::Several(errors)),
+        Err(problems) => {
+            errors.push(problems.into());
+            return Err(CliError::Several(errors));
+        }
+    };
+    let (mut warnings, notes) = remarks::sort(&reading.notes);
+    let (items, more) = codebook::plan_items(args, files, &reading)?;
+    warnings.extend(more);
+    let plan = plan::plan(args, items, reading.sites.len());
+    let ids: Vec<Option<Vec<String>>> = reading.sites.iter().map(|site| site.ids.clone()).collect();
+    let mut sites = reading
+        .sites
+        .into_iter()
+        .map(|site| codebook::align(site, &plan.items))
+        .collect::<Result<Vec<_>, _>>()?;
+
+    let mut transcript = match &folder {
+        Some(folder) if args.transcript => Some(Transcript::new(folder.scratch()?)),
+        _ => None,
+    };
+    if let Some(transcript) = &mut transcript {
+        let enrol = |(k, (name, table)): (usize, (String, _))| {
+            let table = transcript.enrolment(&name, k, table);
+            (name, table)
+        };
+        sites = sites.into_iter().enumerate().map(enrol).collect();
+    }
+    progress.say("round 1");
+    let max_rounds = plan.settings.max_rounds;
+    let mut watcher = Watcher { progress: &progress, transcript };
+    let (mut finished, tables) = in_process::run(plan, sites, &mut watcher)?;
+    let transcript = watcher.transcript;
+    warnings.extend(remarks::recodes(&finished.fit.items));
+    finished.fit.warnings.splice(0..0, warnings);
+
+    let fit = &finished.fit;
+    let mut written = None;
+    if let Some(folder) = folder {
+        let path = folder.path().to_owned();
+        let scores = if args.no_scores {
+            None
+        } else {
+            progress.say("scoring");
+            Some(results::scores(fit, &tables, ids)?)
+        };
+        progress.say(format!("writing {}", path.display()));
+        written = Some((path, results::write(folder, &finished, scores, transcript)?));
+    }
+    drop(progress);
+    if args.json {
+        let text = json::fit_json(fit).map_err(CliError::Output)?;
+        notes.iter().for_each(|note| stderr::note(note));
+        fit.warnings.iter().for_each(|warning| stderr::warning(&warning.message));
+        if let Some((path, written)) = &written {
+            stderr::note(&written.sentence(path));
+        }
+        stdout::print_raw(&text)?;
+    } else {
+        let tables = if written.is_some() { terminal::Tables::No } else { terminal::Tables::Yes };
+        let mut text = terminal::fit(fit, &notes, tables, terminal::width());
+        if let Some((path, written)) = &written {
+            text.push_str(&format!("\n{}\n", written.sentence(path)));
+        }
+        stdout::print(&text)?;
+    }
+    if fit.converged == Some(true) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    stderr::not_converged(&why_not_converged(fit, args, max_rounds));
+    Ok(ExitCode::from(1))
+}
+
+/// Why a run ended early, which items are to blame, and what may help.
+fn why_not_converged(fit: &Fit, args: &FitArgs, max_rounds: usize) -> String {
+    let mut text = format!("stopped after {} rounds", fit.rounds);
+    if let Some(gradient) = fit.max_gradient {
+        text.push_str(&format!(
+            "; the largest gradient per student is {gradient:.1e}, and {:e} is wanted",
+            args.tolerance
+        ));
+    }
+    let slowest = fit.trace.iter().rev().map(|t| &t.slowest_items).find(|items| !items.is_empty());
+    if let Some(items) = slowest {
+        text.push_str(&format!(". Slowest items: {}", listed(items)));
+    }
+    text.push_str(if fit.rounds >= max_rounds {
+        ". More rounds (--max-rounds) may help."
+    } else {
+        ". More rounds would not help: look at these items with fedirt check, or try another algorithm."
+    });
+    text
+}

@@ -1,0 +1,68 @@
+//! What the flags of `fedirt fit` must fulfil before any file is opened.
+
+use crate::args::{AlgorithmArg, FitArgs};
+use crate::error::CliError;
+
+/// All problems with the flags.
+pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
+    let mut problems = Vec::new();
+    let mut need = |fine: bool, text: String| {
+        if !fine {
+            problems.push(text);
+        }
+    };
+    let positive = |x: f64| x.is_finite() && x > 0.0;
+    need(
+        positive(args.tolerance),
+        format!("--tolerance {}: a number above 0 is needed, such as 1e-6", args.tolerance),
+    );
+    if let Some(range) = args.range {
+        need(
+            positive(range) && range <= 20.0,
+            format!("--range {range}: a number above 0 and at most 20 is needed, such as 6"),
+        );
+    }
+    if let Some(rounds) = args.max_rounds {
+        need(
+            rounds >= 2,
+            format!("--max-rounds {rounds}: at least 2 are needed, as the first only finds a start"),
+        );
+    }
+    if let Some(threads) = args.threads {
+        need(threads >= 1, format!("--threads {threads}: at least 1 is needed"));
+    }
+    if let Some(share) = args.client_fraction {
+        need(
+            share > 0.0 && share <= 1.0,
+            format!("--client-fraction {share}: a share above 0 and at most 1 is needed"),
+        );
+    }
+    if let Some(rate) = args.learning_rate {
+        need(positive(rate), format!("--learning-rate {rate}: a number above 0 is needed"));
+    }
+    if let Some(epochs) = args.local_epochs {
+        need(epochs >= 1, format!("--local-epochs {epochs}: at least 1 is needed"));
+    }
+    problems.extend(unused(args));
+    CliError::usage(problems)
+}
+
+/// Flags that the chosen algorithm does not use.
+fn unused(args: &FitArgs) -> Vec<String> {
+    use AlgorithmArg::{Fedavg, Fedsgd};
+    let flags: [(&str, bool, &[AlgorithmArg]); 4] = [
+        ("--local-epochs", args.local_epochs.is_some(), &[Fedavg]),
+        ("--client-fraction", args.client_fraction.is_some(), &[Fedsgd, Fedavg]),
+        ("--learning-rate", args.learning_rate.is_some(), &[Fedsgd, Fedavg]),
+        ("--seed", args.seed.is_some(), &[Fedsgd, Fedavg]),
+    ];
+    flags
+        .into_iter()
+        .filter(|(_, given, users)| *given && !users.contains(&args.algorithm))
+        .map(|(flag, _, users)| {
+            let users: Vec<String> = users.iter().map(|a| format!("--algorithm {}", a.name())).collect();
+            let chosen = args.algorithm.name();
+            format!("{flag} is used by {} only, and the algorithm is {chosen}", users.join(" and "))
+        })
+        .collect()
+}

@@ -1,0 +1,133 @@
+//! Tables as CSV files: every digit, empty where there is no number.
+
+use crate::scoring::{Shown, SiteScores};
+use fedirt_model::centre::Outcome;
+use fedirt_model::fit::{Fit, FitSite};
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// A field, quoted where it must be.
+fn quoted(text: &str) -> Cow<'_, str> {
+    let plain = !text.contains(['"', ',', ';', '\t', '\n', '\r']) && text.trim() == text;
+    if plain { Cow::Borrowed(text) } else { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) }
+}
+
+/// A number with the digits that read back as the same number.
+fn number(value: f64) -> String {
+    if value.is_finite() { format!("{value:?}") } else { String::new() }
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map(number).unwrap_or_default()
+}
+
+fn line(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {
+    writeln!(out, "{}", fields.join(","))
+}
+
+/// `items.csv`, which `--fixed-items` accepts.
+pub(crate) fn items(out: &mut dyn Write, fit: &Fit) -> io::Result<()> {
+    let steps = fit.items.iter().map(|item| item.d.len()).max().unwrap_or(0).max(1);
+    let mut header: Vec<String> =
+        ["item", "model", "categories", "n", "a", "se_a"].map(String::from).to_vec();
+    for name in ["d", "se_d", "b", "se_b"] {
+        header.extend((1..=steps).map(|step| format!("{name}{step}")));
+    }
+    header.push("fixed".to_owned());
+    line(out, &header)?;
+    for item in &fit.items {
+        let mut fields = vec![
+            quoted(&item.name).into_owned(),
+            item.model.clone(),
+            item.categories.to_string(),
+            item.n.map(|n| n.to_string()).unwrap_or_default(),
+            optional(item.a),
+            optional(item.se_a),
+        ];
+        for values in [&item.d, &item.se_d, &item.b, &item.se_b] {
+            fields.extend((0..steps).map(|step| optional(values.get(step).copied().flatten())));
+        }
+        fields.push(item.fixed.to_string());
+        line(out, &fields)?;
+    }
+    Ok(())
+}
+
+/// `sites.csv`.
+pub(crate) fn sites(out: &mut dyn Write, sites: &[FitSite]) -> io::Result<()> {
+    writeln!(out, "site,n,effect,se")?;
+    for site in sites {
+        let FitSite { name, n, effect, se } = site;
+        writeln!(out, "{},{n},{},{}", quoted(name), optional(*effect), optional(*se))?;
+    }
+    Ok(())
+}
+
+/// `covariance.csv`: of all (a, d), and of the SD, the mean and the log SD of sites where they are estimated.
+pub(crate) fn covariance(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    let matrix = &outcome.covariance;
+    let population = outcome.design.parameters();
+    let kept: Vec<usize> = (0..matrix.nrows()).filter(|&r| r < population || matrix[(r, r)] > 0.0).collect();
+    let names: Vec<String> =
+        kept.iter().map(|&r| quoted(&outcome.covariance_names[r]).into_owned()).collect();
+    let mut header = vec!["parameter".to_owned()];
+    header.extend(names.iter().cloned());
+    line(out, &header)?;
+    for (name, &r) in names.into_iter().zip(&kept) {
+        let mut fields = vec![name];
+        fields.extend(kept.iter().map(|&c| number(matrix[(r, c)])));
+        line(out, &fields)?;
+    }
+    Ok(())
+}
+
+/// `scores.csv`: one line per student.
+pub(crate) fn scores(out: &mut dyn Write, shown: Shown, sites: &[SiteScores]) -> io::Result<()> {
+    let estimates = match shown {
+        Shown::Estimate => "F1,SE_F1".to_owned(),
+        Shown::Draws(draws) => (1..=draws).map(|m| format!("PV{m}")).collect::<Vec<_>>().join(","),
+    };
+    writeln!(out, "id,site,answered,raw,{estimates},Zh,infit,outfit")?;
+    for site in sites {
+        let name = quoted(&site.name);
+        for (row, student) in site.students.iter().enumerate() {
+            let id = match site.ids.as_ref().and_then(|ids| ids.get(row)) {
+                Some(id) => quoted(id),
+                None => Cow::Owned((row + 1).to_string()),
+            };
+            write!(out, "{id},{name},{},{}", student.answered, student.raw)?;
+            match shown {
+                Shown::Estimate => {
+                    let score = student.score;
+                    write!(out, ",{},{}", optional(score.estimate), optional(score.standard_error))?;
+                }
+                Shown::Draws(_) => {
+                    student.draws.iter().try_for_each(|value| write!(out, ",{}", number(*value)))?;
+                }
+            }
+            let fit = student.person_fit;
+            writeln!(out, ",{},{},{}", optional(fit.lz), optional(fit.infit), optional(fit.outfit))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(quoted("M1"), "M1");
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(quoted(" x"), "\" x\"");
+    }
+
+    #[test]
+    fn numbers_read_back() {
+        for x in [0.1 + 0.2, 1e-9, -3.0, 1e300] {
+            assert_eq!(number(x).parse::<f64>().unwrap().to_bits(), x.to_bits());
+        }
+        assert_eq!(number(f64::NAN), "");
+    }
+}

@@ -1,0 +1,107 @@
+//! A folder of results: all files of a run, or none.
+
+use super::file;
+use crate::error::CliError;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Every file that `fedirt fit` may write.
+const OURS: [&str; 7] =
+    ["items.csv", "sites.csv", "scores.csv", "covariance.csv", "report.html", "transcript.jsonl", "fit.json"];
+
+/// Writes the content of one file.
+pub(crate) type Fill<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
+
+/// A folder that can be written to.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Folders that were made for it, innermost first; they go again if nothing is written.
+    made: Vec<PathBuf>,
+}
+
+impl Folder {
+    /// Makes the folder where it does not exist, and tries whether it can be written to.
+    pub(crate) fn prepare(path: &Path) -> Result<Self, CliError> {
+        let say = |text: &str| CliError::Usage(format!("--out {}: {text}", path.display()));
+        let made: Vec<PathBuf> = path
+            .ancestors()
+            .take_while(|p| !p.as_os_str().is_empty() && fs::symlink_metadata(p).is_err())
+            .map(Path::to_path_buf)
+            .collect();
+        let folder = Self { path: path.to_owned(), made };
+        if path.exists() && !path.is_dir() {
+            return Err(say("this is a file, and a folder is needed"));
+        }
+        fs::create_dir_all(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                say("a part of this path is a file, not a folder")
+            }
+            _ => CliError::File { path: path.to_owned(), error },
+        })?;
+        for name in OURS {
+            if path.join(name).is_dir() {
+                return Err(say(&format!("it holds a folder called {name}, where a file must go")));
+            }
+        }
+        let trial = file::staging(path).map_err(CliError::file(path))?;
+        trial.close().map_err(CliError::file(path))?;
+        Ok(folder)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A nameless file in it, gone when it is closed.
+    pub(crate) fn scratch(&self) -> Result<File, CliError> {
+        tempfile::tempfile_in(&self.path).map_err(CliError::file(&self.path))
+    }
+
+    /// Writes all files to a folder inside this one, and moves them to their places when all are complete.
+    /// Files of an earlier run that this one does not write are removed: they would belong to another fit.
+    /// Files that are not of fedirt are left alone. Returns the names that were removed.
+    pub(crate) fn write(
+        mut self,
+        files: Vec<(&'static str, Fill<'_>)>,
+    ) -> Result<Vec<&'static str>, CliError> {
+        let staging = file::staging(&self.path).map_err(CliError::file(&self.path))?;
+        let mut names = Vec::new();
+        for (name, fill) in files {
+            debug_assert!(OURS.contains(&name), "{name} must be known, so that it can be replaced");
+            File::create(staging.path().join(name))
+                .and_then(|file| file::write_and_sync(file, fill))
+                .map_err(CliError::file(self.path.join(name)))?;
+            names.push(name);
+        }
+        let old: Vec<&str> = if self.holds_a_fit() {
+            OURS.into_iter().filter(|n| !names.contains(n) && self.path.join(n).is_file()).collect()
+        } else {
+            Vec::new()
+        };
+        for name in names {
+            let target = self.path.join(name);
+            fs::rename(staging.path().join(name), &target).map_err(CliError::file(target))?;
+            self.made.clear();
+        }
+        for name in &old {
+            fs::remove_file(self.path.join(name)).map_err(CliError::file(self.path.join(name)))?;
+        }
+        Ok(old)
+    }
+
+    fn holds_a_fit(&self) -> bool {
+        crate::report::read_fit(&self.path.join("fit.json")).is_ok()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        for path in &self.made {
+            // Only empty folders go; whatever else has come to stand there is not ours.
+            let _ = fs::remove_dir(path);
+        }
+    }
+}

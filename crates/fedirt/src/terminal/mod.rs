@@ -1,0 +1,70 @@
+//! A fit on the terminal.
+
+mod items;
+mod sites;
+pub(crate) mod style;
+mod summary;
+mod table;
+mod text;
+
+use fedirt_model::fit::Fit;
+use style::paint;
+
+/// Width where there is no terminal.
+const PAGE: usize = 100;
+/// No line is longer, however wide the terminal.
+const WIDEST: usize = 120;
+/// Warnings shown; further ones stand in `fit.json`.
+const MOST_WARNINGS: usize = 12;
+
+/// Whether the tables of items and sites are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tables {
+    /// Yes.
+    Yes,
+    /// No: they stand in files.
+    No,
+}
+
+/// Columns of the terminal that standard output is, or those of a page.
+pub(crate) fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    terminal.map_or(PAGE, |(columns, _)| usize::from(columns.0).clamp(40, WIDEST))
+}
+
+/// The fit as text of at most `room` columns.
+pub(crate) fn fit(fit: &Fit, notes: &[String], tables: Tables, room: usize) -> String {
+    let mut out = format!("{}\n\n{}", summary::title(fit), summary::block(fit, room));
+    if tables == Tables::Yes {
+        heading(&mut out, "Items");
+        out.push_str(&items::table(fit, room));
+        if fit.sites.len() > 1 {
+            heading(&mut out, "Sites");
+            out.push_str(&sites::table(fit, room));
+        }
+    }
+    let warnings: Vec<&str> = fit.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    list(&mut out, "Warnings", &paint(style::CAUTION, "!"), &warnings, room);
+    let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+    list(&mut out, "Notes", &paint(style::FAINT, "·"), &notes, room);
+    out
+}
+
+fn heading(out: &mut String, text: &str) {
+    out.push_str(&format!("\n{}\n", paint(style::HEADING, text)));
+}
+
+fn list(out: &mut String, title: &str, mark: &str, texts: &[&str], room: usize) {
+    if texts.is_empty() {
+        return;
+    }
+    heading(out, title);
+    for text in texts.iter().take(MOST_WARNINGS) {
+        for (at, line) in text::wrap(text, room.saturating_sub(4)).iter().enumerate() {
+            out.push_str(&format!("  {} {line}\n", if at == 0 { mark } else { " " }));
+        }
+    }
+    if texts.len() > MOST_WARNINGS {
+        out.push_str(&format!("    … {} more, use --out or --json\n", texts.len() - MOST_WARNINGS));
+    }
+}

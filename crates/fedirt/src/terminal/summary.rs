@@ -1,0 +1,139 @@
+//! The head of the tables: what was calibrated, how, and how well.
+
+use super::style::{self, paint};
+use super::text::{NONE, count, counted, fixed, rough};
+use fedirt_model::fit::Fit;
+use unicode_width::UnicodeWidthStr;
+
+/// Space between the two halves.
+const GAP: usize = 4;
+
+type Fact = (&'static str, String);
+
+/// One line that says what this is.
+pub(super) fn title(fit: &Fit) -> String {
+    let model = match fit.model.as_str() {
+        "rasch" => "Rasch".to_owned(),
+        "mixed" => "Mixed-model".to_owned(),
+        other => other.to_uppercase(),
+    };
+    let sites = match fit.sites.len() as u64 {
+        0 => String::new(),
+        n => format!(" at {}", counted(n, "site", "sites")),
+    };
+    let state = match fit.converged {
+        Some(true) => paint(style::GOOD, "converged"),
+        Some(false) => paint(style::BAD, "NOT CONVERGED"),
+        None => "no statement about convergence".to_owned(),
+    };
+    let what = format!(
+        "{model} calibration of {}{sites}, {}",
+        counted(fit.items.len() as u64, "item", "items"),
+        counted(fit.n, "student", "students")
+    );
+    format!("{} · {state}", paint(style::HEADING, &what))
+}
+
+/// The numbers, in two halves side by side where there is room.
+pub(super) fn block(fit: &Fit, room: usize) -> String {
+    let (left, right) = (data(fit), numbers(fit));
+    let (l, r) = (Half::new(&left), Half::new(&right));
+    let mut out = String::new();
+    if 2 + l.width() + GAP + r.width() > room {
+        let all = Half::new(left.iter().chain(&right).cloned().collect::<Vec<_>>().as_slice());
+        left.iter().chain(&right).for_each(|fact| out.push_str(&format!("  {}\n", all.cell(fact, false))));
+        return out;
+    }
+    for at in 0..left.len().max(right.len()) {
+        let first = left.get(at).map_or_else(|| " ".repeat(l.width()), |fact| l.cell(fact, true));
+        let second = right.get(at).map_or_else(String::new, |fact| r.cell(fact, false));
+        let line = format!("  {first}{}{second}", " ".repeat(GAP));
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn data(fit: &Fit) -> Vec<Fact> {
+    let q = &fit.quadrature;
+    let mut facts = vec![
+        ("Model", fit.model.clone()),
+        ("Site effects", fit.effects.clone()),
+        ("Sites", count(fit.sites.len() as u64)),
+        ("N", count(fit.n)),
+        ("n per item", answers(fit)),
+        ("Latent mean", with_error(Some(fit.latent.mean), fit.latent.se_mean)),
+        ("Latent SD", with_error(Some(fit.latent.sd), fit.latent.se_sd)),
+    ];
+    if fit.effects == "random" {
+        facts.push(("SD between sites", with_error(fit.site_sd, fit.se_site_sd)));
+    }
+    facts.extend([
+        ("Algorithm", fit.algorithm.clone()),
+        ("Mode", fit.mode.clone()),
+        ("Quadrature", format!("{} nodes on [{}, {}], {}", q.nodes, q.from, q.to, q.weights)),
+    ]);
+    let privacy = fit.privacy.as_ref().map(|p| format!("({}, {})", p.epsilon, p.delta));
+    facts.push(("(ε, δ)", privacy.unwrap_or_else(|| "not a private run".to_owned())));
+    facts.push(("Seed", fit.seed.map_or_else(|| "none used".to_owned(), |seed| seed.to_string())));
+    facts.push(("Version", fit.version.clone()));
+    facts.push(("Codebook hash", format!("{}…", fit.codebook_hash.chars().take(12).collect::<String>())));
+    facts
+}
+
+fn numbers(fit: &Fit) -> Vec<Fact> {
+    let change = fit.trace.iter().rev().find_map(|t| t.max_change);
+    vec![
+        ("Log-likelihood", fixed(fit.loglik, 3)),
+        ("Deviance", fixed(fit.loglik.map(|l| -2.0 * l), 3)),
+        ("Parameters", count(fit.npar as u64)),
+        ("AIC", fixed(fit.aic, 3)),
+        ("BIC", fixed(fit.bic, 3)),
+        ("SABIC", fixed(fit.sabic, 3)),
+        ("Rounds", count(fit.rounds as u64)),
+        ("Numbers sent", format!("{} by each site", count(fit.numbers_sent))),
+        ("Max. change", rough(change)),
+        ("Max. gradient", rough(fit.max_gradient)),
+        ("SE type", fit.se_type.clone().unwrap_or_else(|| NONE.to_owned())),
+        ("Condition number", rough(fit.condition_number)),
+    ]
+}
+
+fn answers(fit: &Fit) -> String {
+    let known = || fit.items.iter().filter_map(|item| item.n);
+    match (known().min(), known().max()) {
+        (Some(least), Some(most)) if least == most => count(least),
+        (Some(least), Some(most)) => format!("{} to {}", count(least), count(most)),
+        _ => NONE.to_owned(),
+    }
+}
+
+fn with_error(value: Option<f64>, se: Option<f64>) -> String {
+    match se {
+        Some(_) => format!("{} (SE {})", fixed(value, 3), fixed(se, 3)),
+        None => fixed(value, 3),
+    }
+}
+
+/// Widths of one half.
+struct Half {
+    name: usize,
+    value: usize,
+}
+
+impl Half {
+    fn new(facts: &[Fact]) -> Self {
+        let widest = |text: fn(&Fact) -> usize| facts.iter().map(text).max().unwrap_or(0);
+        Self { name: widest(|fact| fact.0.width()), value: widest(|fact| fact.1.width()) }
+    }
+
+    fn width(&self) -> usize {
+        self.name + 2 + self.value
+    }
+
+    fn cell(&self, (name, value): &Fact, padded: bool) -> String {
+        let gap = " ".repeat(self.name - name.width() + 2);
+        let rest = if padded { self.value - value.width() } else { 0 };
+        format!("{}{gap}{value}{}", paint(style::FAINT, name), " ".repeat(rest))
+    }
+}

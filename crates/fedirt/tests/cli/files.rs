@@ -1,0 +1,178 @@
+//! What `fit --out` writes.
+
+use crate::common::{Bench, number, rows};
+use serde_json::Value;
+
+const FIT: [&str; 32] = [
+    "format",
+    "model",
+    "effects",
+    "algorithm",
+    "mode",
+    "n",
+    "loglik",
+    "npar",
+    "aic",
+    "bic",
+    "sabic",
+    "converged",
+    "rounds",
+    "exchanges",
+    "numbers_sent",
+    "max_gradient",
+    "se_type",
+    "condition_number",
+    "quadrature",
+    "latent",
+    "site_sd",
+    "se_site_sd",
+    "items",
+    "sites",
+    "trace",
+    "curves",
+    "ability_histogram",
+    "privacy",
+    "codebook_hash",
+    "warnings",
+    "seed",
+    "version",
+];
+const ITEM: [&str; 10] = ["name", "model", "categories", "a", "d", "b", "se_a", "se_d", "se_b", "n"];
+
+fn has(value: &Value, names: &[&str]) {
+    let object = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
+    for name in names {
+        assert!(object.contains_key(*name), "{name} is missing: {:?}", object.keys().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn everything_is_there_and_can_be_read() {
+    let bench = Bench::simulated();
+    let (out, err) = bench.expect(0, "fit all.csv --site school --out results/run --transcript");
+    assert_eq!(
+        bench.names("results/run"),
+        [
+            "covariance.csv",
+            "fit.json",
+            "items.csv",
+            "report.html",
+            "scores.csv",
+            "sites.csv",
+            "transcript.jsonl"
+        ]
+    );
+    assert!(out.contains("Written to results/run") && err.is_empty(), "{out}\n{err}");
+
+    let fit = bench.json("results/run/fit.json");
+    has(&fit, &FIT);
+    has(&fit["quadrature"], &["nodes", "from", "to", "weights"]);
+    has(&fit["latent"], &["mean", "sd", "se_sd"]);
+    fit["items"].as_array().unwrap().iter().for_each(|item| has(item, &ITEM));
+    fit["sites"].as_array().unwrap().iter().for_each(|site| has(site, &["name", "n", "effect", "se"]));
+    has(&fit["trace"][1], &["round", "loglik", "max_gradient", "max_change", "slowest_items"]);
+    has(&fit["curves"][0], &["item", "theta", "observed", "weight"]);
+    has(&fit["ability_histogram"], &["edges", "counts"]);
+    assert_eq!((&fit["format"], &fit["converged"]), (&"fedirt.fit/1".into(), &true.into()));
+    assert_eq!((&fit["model"], &fit["n"]), (&"mixed".into(), &370.into()));
+
+    let items = bench.read("results/run/items.csv");
+    assert!(items.starts_with("item,model,categories,n,a,se_a,d1,d2,se_d1,se_d2,b1,b2,se_b1,se_b2,fixed\n"));
+    for (row, item) in rows(&items).iter().zip(fit["items"].as_array().unwrap()) {
+        assert_eq!((row.len(), row[0]), (15, item["name"].as_str().unwrap()));
+        assert_eq!(row[4].parse::<f64>().unwrap(), number(&item["a"]));
+        assert_eq!(row[6].parse::<f64>().unwrap(), number(&item["d"][0]));
+    }
+    let sites = bench.read("results/run/sites.csv");
+    assert!(sites.starts_with("site,n,effect,se\nnorth,120,"), "{sites}");
+
+    let scores = bench.read("results/run/scores.csv");
+    assert!(scores.starts_with("id,site,answered,raw,F1,SE_F1,Zh,infit,outfit\nnorth0,north,"), "{scores}");
+    assert_eq!(rows(&scores).len(), 370);
+
+    let covariance = bench.read("results/run/covariance.csv");
+    let names: Vec<&str> = covariance.lines().next().unwrap().split(',').collect();
+    assert_eq!((names[0], names[1], names.len()), ("parameter", "M1.a", 1 + 5 * 2 + 3));
+    let matrix = rows(&covariance);
+    assert_eq!(matrix.len(), names.len() - 1);
+    let se: f64 = matrix[0][1].parse::<f64>().unwrap().sqrt();
+    assert!((se - number(&fit["items"][0]["se_a"])).abs() < 1e-12);
+
+    let page = bench.read("results/run/report.html");
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+}
+
+#[test]
+fn a_free_sd_stands_in_the_covariance() {
+    let bench = Bench::simulated();
+    bench.expect(0, "fit all.csv --site school --model pcm --out out --no-scores");
+    let covariance = bench.read("out/covariance.csv");
+    assert!(covariance.lines().next().unwrap().ends_with(",latent.sd"), "{covariance}");
+    assert!(!bench.path("out/scores.csv").exists());
+}
+
+#[test]
+fn a_transcript_holds_sums_and_no_rows() {
+    let bench = Bench::simulated();
+    bench.expect(0, "fit all.csv --site school --out out --transcript");
+    let fit = bench.json("out/fit.json");
+    let mut largest = 0;
+    let mut by_site = std::collections::BTreeMap::new();
+    for line in bench.read("out/transcript.jsonl").lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        has(&line, &["site", "round", "name", "meaning", "values"]);
+        let values = line["values"].as_array().unwrap().len();
+        largest = largest.max(values);
+        if line["round"] != 0 {
+            *by_site.entry(line["site"].as_str().unwrap().to_owned()).or_insert(0) += values as u64;
+        }
+    }
+    // Each site sent what the fit says, and nothing is as long as a site's table.
+    assert_eq!(by_site.keys().collect::<Vec<_>>(), ["north", "south", "west"]);
+    assert!(by_site.values().all(|n| *n == fit["numbers_sent"].as_u64().unwrap()), "{by_site:?}");
+    assert!(largest < 110 * 6, "{largest}");
+    assert!(!bench.read("out/transcript.jsonl").contains("north0"));
+}
+
+#[test]
+fn old_files_of_a_run_go_and_others_stay() {
+    let bench = Bench::simulated();
+    bench.expect(0, "fit north.csv --out out --transcript");
+    bench.write("out/mine.txt", "keep");
+    bench.write("out/items.csv", "old");
+    let (out, _) = bench.expect(0, "fit south.csv --out out --no-scores");
+    assert!(out.contains("removed, as of an earlier run: scores.csv, transcript.jsonl"), "{out}");
+    assert_eq!(
+        bench.names("out"),
+        ["covariance.csv", "fit.json", "items.csv", "mine.txt", "report.html", "sites.csv"]
+    );
+    assert!(bench.read("out/items.csv").starts_with("item,"));
+    assert_eq!(bench.read("out/mine.txt"), "keep");
+    // Where no fit stood before, a file of that name is somebody else's.
+    std::fs::create_dir(bench.path("other")).unwrap();
+    bench.write("other/scores.csv", "mine");
+    bench.expect(0, "fit south.csv --out other --no-scores");
+    assert_eq!(bench.read("other/scores.csv"), "mine");
+}
+
+#[test]
+fn nothing_is_written_without_out() {
+    let bench = Bench::simulated();
+    let before = bench.names("");
+    bench.expect(0, "fit north.csv south.csv");
+    assert_eq!(bench.names(""), before);
+}
+
+#[test]
+fn names_with_commas_and_quotes_survive() {
+    let bench = Bench::simulated();
+    let text = bench
+        .read("all.csv")
+        .replace("school,M1,", "school,\"M, \"\"1\"\"\",")
+        .replace(",north,", ",\"N, 1\",");
+    bench.write("all.csv", text);
+    bench.expect(0, "fit all.csv --site school --out out");
+    assert!(bench.read("out/items.csv").contains("\n\"M, \"\"1\"\"\",2pl,"));
+    assert!(bench.read("out/sites.csv").contains("\n\"N, 1\",120,"));
+    bench.expect(0, "fit all.csv --site school --fixed-items out/items.csv");
+}

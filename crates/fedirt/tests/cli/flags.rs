@@ -1,0 +1,75 @@
+//! Flags that are wrong, or not used, are errors that name them; the exit status says what happened.
+
+use crate::common::Bench;
+
+#[test]
+fn values_out_of_range_are_told_at_once_and_before_any_file_is_read() {
+    let bench = Bench::new();
+    let (out, err) = bench.expect(
+        2,
+        "fit no_such_file.csv --tolerance 0 --range -1 --max-rounds 1 --threads 0 --algorithm fedavg \
+         --client-fraction 1.5 --learning-rate 0 --local-epochs 0",
+    );
+    assert!(out.is_empty(), "{out}");
+    for flag in [
+        "--tolerance",
+        "--range",
+        "--max-rounds",
+        "--threads",
+        "--client-fraction",
+        "--learning-rate",
+        "--local-epochs",
+    ] {
+        assert!(err.contains(&format!("error: {flag} ")), "{flag}\n{err}");
+    }
+    assert!(!err.contains("no_such_file"), "{err}");
+    for value in ["NaN", "inf", "1e9"] {
+        bench.expect(2, &format!("fit x.csv --range {value}"));
+    }
+}
+
+#[test]
+fn a_flag_that_the_algorithm_does_not_use_is_named() {
+    let bench = Bench::new();
+    let (_, err) =
+        bench.expect(2, "fit x.csv --seed 3 --local-epochs 2 --client-fraction 0.5 --learning-rate 0.1");
+    for flag in ["--seed", "--local-epochs", "--client-fraction", "--learning-rate"] {
+        assert!(err.contains(&format!("error: {flag} is used by --algorithm fed")), "{err}");
+    }
+    assert_eq!(err.lines().count(), 4, "{err}");
+    let (_, err) = bench.expect(2, "fit x.csv --algorithm fedsgd --local-epochs 2 --seed 1");
+    assert!(err.contains("--local-epochs is used by --algorithm fedavg only"), "{err}");
+    let (_, err) = bench.expect(2, "fit x.csv --transcript");
+    assert!(err.contains("--out"), "{err}");
+    let (_, err) = bench.expect(2, "score fit.json x.csv --draws 3 --seed 1");
+    assert!(err.contains("--draws") && err.contains("--seed"), "{err}");
+}
+
+#[test]
+fn not_converged_is_status_1_with_results_and_a_reason() {
+    let bench = Bench::simulated();
+    let (out, err) = bench.expect(1, "fit north.csv south.csv --max-rounds 2 --out out");
+    assert!(err.starts_with("not converged: stopped after 2 rounds; the largest gradient"), "{err}");
+    assert!(err.contains("Slowest items: M") && err.contains("--max-rounds"), "{err}");
+    assert!(out.contains("NOT CONVERGED"), "{out}");
+    assert_eq!(bench.json("out/fit.json")["converged"], false);
+    assert!(bench.path("out/scores.csv").exists());
+    bench.expect(
+        1,
+        "fit north.csv south.csv --algorithm fedsgd --max-rounds 3 --client-fraction 0.5 --seed 4",
+    );
+}
+
+#[test]
+fn the_program_alone_shows_help() {
+    let bench = Bench::new();
+    let (_, err) = bench.expect(2, "");
+    assert!(err.contains("Usage: fedirt <COMMAND>") && err.contains("Start here:"), "{err}");
+    for command in ["fit", "score", "report", "check"] {
+        let (out, _) = bench.expect(0, &format!("{command} --help"));
+        assert!(out.contains("Examples:\n  fedirt "), "{out}");
+    }
+    bench.expect(0, "--version");
+    let (_, err) = bench.expect(2, "fitt");
+    assert!(err.starts_with("error:"), "{err}");
+}

@@ -1,0 +1,12 @@
+//! The whole program, as scripts and people run it.
+
+mod bad_input;
+mod check;
+mod common;
+mod equal;
+mod files;
+mod flags;
+mod output;
+mod report;
+mod score;
+mod streams;

@@ -1,0 +1,100 @@
+//! `fedirt score`.
+
+use crate::common::{Bench, rows};
+
+#[test]
+fn eap_reproduces_the_scores_of_the_fit() {
+    let bench = Bench::simulated();
+    for effects in ["fixed", "random", "none"] {
+        bench.expect(0, &format!("fit all.csv --site school --effects {effects} --out out"));
+        let (out, _) = bench.expect(0, "score out/fit.json all.csv --site school");
+        assert!(out == bench.read("out/scores.csv"), "{effects}");
+    }
+    bench.expect(0, "score out/fit.json all.csv --site school --out scores.csv");
+    assert_eq!(bench.read("scores.csv"), bench.read("out/scores.csv"));
+    assert!(bench.names("").iter().all(|name| !name.starts_with(".fedirt")));
+}
+
+#[test]
+fn a_site_without_an_effect_is_told() {
+    let bench = Bench::simulated();
+    bench.expect(0, "fit all.csv --site school --out out");
+    bench.write("new.csv", bench.read("north.csv"));
+    let (zero, err) = bench.expect(0, "score out/fit.json new.csv");
+    assert!(err.contains("no effect for new: scored with 0"), "{err}");
+    let (low, err) = bench.expect(0, "score out/fit.json new.csv --site-effect=-1.5");
+    assert!(err.is_empty(), "{err}");
+    let ability = |text: &str| rows(text)[0][4].parse::<f64>().unwrap();
+    assert!(ability(&low) < ability(&zero));
+    assert!(zero.contains("\n1,new,") && zero.contains("\n120,new,"));
+}
+
+#[test]
+fn all_methods() {
+    let bench = Bench::simulated();
+    bench.expect(0, "fit all.csv --site school --out out");
+    for method in ["map", "wle", "ml"] {
+        let (out, _) =
+            bench.expect(0, &format!("score out/fit.json all.csv --site school --method {method}"));
+        assert!(out.starts_with("id,site,answered,raw,F1,SE_F1,Zh,infit,outfit\n"), "{method}");
+        let empty = rows(&out).iter().filter(|row| row[4].is_empty()).count();
+        assert_eq!(empty > 0, method == "ml", "perfect rows have no ML estimate, and {method} left {empty}");
+    }
+}
+
+#[test]
+fn plausible_values_depend_on_seed_and_row_only() {
+    let bench = Bench::simulated();
+    bench.expect(0, "fit all.csv --site school --out out");
+    let run = |flags: &str, threads: &str| {
+        let arguments = format!("score out/fit.json all.csv --site school --method pv {flags}");
+        let output = bench.command(&arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
+        assert!(output.status.success());
+        (crate::common::text(&output.stdout), crate::common::text(&output.stderr))
+    };
+    let (one, err) = run("--draws 3", "1");
+    assert!(err.contains("seed 1"), "{err}");
+    assert!(one.starts_with("id,site,answered,raw,PV1,PV2,PV3,Zh,infit,outfit\n"), "{one}");
+    let (two, err) = run("--draws 3 --seed 1", "2");
+    assert!(one == two && !err.contains("seed"), "{err}");
+    assert!(run("--draws 3 --seed 2", "1").0 != one);
+    // Rows with the same answers draw different values, and draws differ from each other.
+    let table = rows(&one);
+    let firsts: std::collections::HashSet<&str> = table.iter().map(|row| row[4]).collect();
+    assert_eq!(firsts.len(), table.len());
+    assert!(table.iter().all(|row| row[4] != row[5]));
+}
+
+#[test]
+fn answers_that_the_fit_does_not_know() {
+    let bench = Bench::simulated();
+    bench.expect(0, "fit all.csv --site school --out out");
+    let rest = "0,1,0,1,0,0\n".repeat(9);
+    bench.write("new.csv", format!("M1,M2,M3,M4,M5,M6\n{rest}2,1,0,1,0,3\n2,1,1,1,0,1\n"));
+    let (out, err) = bench.expect(2, "score out/fit.json new.csv");
+    assert!(out.is_empty(), "{out}");
+    assert!(err.contains("site new, item M1: 2 answers with the code 2"), "{err}");
+    assert!(err.contains("item M6: 1 answer with the code 3") && err.contains("(it has 0, 1, 2)"), "{err}");
+    // Other items are left out, and told; so is a file without any item of the fit.
+    bench.write("more.csv", format!("M1,M2,M3,M4,M5,X6\n{rest}"));
+    let (out, err) = bench.expect(0, "score out/fit.json more.csv");
+    assert!(err.contains("does not know them: X6") && rows(&out).iter().all(|row| row[2] == "5"), "{err}");
+    bench.write("other.csv", "A,B\n0,1\n1,0\n");
+    let (_, err) = bench.expect(2, "score out/fit.json other.csv");
+    assert!(err.contains("site other: none of its columns is an item of the fit"), "{err}");
+}
+
+#[test]
+fn things_that_are_no_fit() {
+    let bench = Bench::simulated();
+    bench.write("broken.json", "{\"format\": \"fedirt.fit/1\"");
+    bench.write("other.json", "{\"x\": 1}");
+    bench.write("future.json", "{\"format\": \"fedirt.fit/9\"}");
+    bench.write("part.json", "{\"format\": \"fedirt.fit/1\"}");
+    for name in ["broken.json", "other.json", "future.json", "part.json", "north.csv"] {
+        let (_, err) = bench.expect(2, &format!("score {name} north.csv"));
+        assert!(err.starts_with("error:") && err.contains(name) && err.contains("not a fit"), "{err}");
+    }
+    let (_, err) = bench.expect(2, "score none.json none.csv");
+    assert!(err.matches("error:").count() == 2 && err.contains("none.csv"), "{err}");
+}
