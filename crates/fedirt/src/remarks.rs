@@ -1,6 +1,6 @@
 //! What the reader of a file noted, and what of it belongs into the results.
 
-use fedirt_model::fit::{FitItem, Warning};
+use fedirt_model::fit::{Fit, FitItem, Warning};
 use fedirt_site::{Note, NoteKind};
 
 /// Names of a list that are spelt out.
@@ -49,6 +49,15 @@ pub(crate) fn recodes(items: &[FitItem]) -> Option<Warning> {
         message.push_str(&listed(&each));
     }
     Some(Warning { code: "recoded".to_owned(), message })
+}
+
+/// Sites whose students are scored as if they were at the average site, although sites differ.
+pub(crate) fn scored_without_effect(fit: &Fit) -> Option<String> {
+    let names: Vec<&str> =
+        fit.sites.iter().filter(|site| site.effect.is_none()).map(|site| site.name.as_str()).collect();
+    (fit.effects != "none" && !names.is_empty()).then(|| {
+        format!("scores.csv: no effect is known for {}: scored with 0, the average site", listed(&names))
+    })
 }
 
 /// `A, B, C`, or the first few and how many there are.

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
             return Err(CliError::Several(errors));
         }
     };
-    let (mut warnings, notes) = remarks::sort(&reading.notes);
+    let (mut warnings, mut notes) = remarks::sort(&reading.notes);
     let (items, more) = codebook::plan_items(args, files, &reading)?;
     warnings.extend(more);
     let plan = plan::plan(args, items, reading.sites.len());
@@ -82,6 +82,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
             None
         } else {
             progress.say("scoring");
+            notes.extend(remarks::scored_without_effect(fit));
             Some(results::scores(fit, &tables, ids)?)
         };
         progress.say(format!("writing {}", path.display()));

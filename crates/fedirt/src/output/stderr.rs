@@ -25,6 +25,9 @@ pub(crate) fn not_converged(text: &str) {
 }
 
 fn line(kind: &str, style: Style, text: &str) {
+    // A name in a file must not steer the terminal.
+    let text: String =
+        text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect();
     // Nobody is left to tell.
     let _ = writeln!(anstream::stderr(), "{style}{kind}:{style:#} {text}");
 }

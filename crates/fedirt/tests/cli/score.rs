@@ -30,6 +30,18 @@ fn a_site_without_an_effect_is_told() {
 }
 
 #[test]
+fn a_site_where_everyone_knows_everything() {
+    let bench = Bench::simulated();
+    bench.write("gifted.csv", format!("M1,M2,M3,M4,M5,M6\n{}", "1,1,1,1,1,2\n".repeat(20)));
+    let (out, _) = bench.expect(0, "fit north.csv south.csv gifted.csv --out out");
+    assert!(out.contains("no effect is known for gifted: scored with 0"), "{out}");
+    assert!(bench.read("out/sites.csv").ends_with("\ngifted,20,,\n"));
+    let (out, err) = bench.expect(0, "score out/fit.json north.csv south.csv gifted.csv");
+    assert!(err.contains("no effect for gifted"), "{err}");
+    assert_eq!(out, bench.read("out/scores.csv"));
+}
+
+#[test]
 fn all_methods() {
     let bench = Bench::simulated();
     bench.expect(0, "fit all.csv --site school --out out");
