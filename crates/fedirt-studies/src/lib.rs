@@ -1,1 +1,3 @@
 //! Simulated data, and studies that compare algorithms on them.
+
+pub mod simulate;

@@ -11,6 +11,7 @@ mod remarks;
 mod report;
 mod score;
 mod scoring;
+mod simulate;
 mod terminal;
 mod transcript;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Score(args) => score::run(args),
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(args),
+        Command::Simulate(args) => simulate::run(args),
     };
     result.unwrap_or_else(|error| {
         error.tell();

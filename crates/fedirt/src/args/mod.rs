@@ -4,6 +4,7 @@ mod check;
 mod fit;
 mod report;
 mod score;
+mod simulate;
 
 use anstyle::AnsiColor;
 pub(crate) use check::CheckArgs;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, QuadratureArg};
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};
+pub(crate) use simulate::SimulateArgs;
 
 /// How help looks on a terminal.
 const STYLES: Styles = Styles::styled()
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Say what is in response files and what is wrong with them
     Check(CheckArgs),
+    /// Draw response files with known parameters
+    Simulate(SimulateArgs),
 }
 
 const EXAMPLES: &str = "Start here:
