@@ -1,3 +1,4 @@
 //! Simulated data, and studies that compare algorithms on them.
 
+pub mod rounds;
 pub mod simulate;

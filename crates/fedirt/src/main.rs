@@ -12,6 +12,7 @@ mod report;
 mod score;
 mod scoring;
 mod simulate;
+mod study;
 mod terminal;
 mod transcript;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(args),
         Command::Simulate(args) => simulate::run(args),
+        Command::Study(args) => study::run(args),
     };
     result.unwrap_or_else(|error| {
         error.tell();

@@ -5,6 +5,7 @@ mod fit;
 mod report;
 mod score;
 mod simulate;
+mod study;
 
 use anstyle::AnsiColor;
 pub(crate) use check::CheckArgs;
@@ -14,6 +15,7 @@ pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, QuadratureArg};
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};
 pub(crate) use simulate::SimulateArgs;
+pub(crate) use study::{RoundsArgs, StudyArgs, StudyCommand, TableArg};
 
 /// How help looks on a terminal.
 const STYLES: Styles = Styles::styled()
@@ -43,6 +45,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Draw response files with known parameters
     Simulate(SimulateArgs),
+    /// Run a study on simulated data
+    Study(StudyArgs),
 }
 
 const EXAMPLES: &str = "Start here:

@@ -1,0 +1,135 @@
+//! How many rounds does each algorithm need?
+//!
+//! A round is one question to all sites and one answer from each, the opening sums included. An algorithm has
+//! arrived when no gradient per student exceeds 1e-6. What never arrives is shown with its distance from the
+//! maximum that Newton's method found.
+
+mod condition;
+mod files;
+mod summary;
+mod table;
+mod trial;
+
+pub use condition::{Condition, MODELS, SIZES, Size};
+pub use summary::{Cell, Rounds, cells};
+pub use table::tables;
+pub use trial::Record;
+
+use fedirt_model::centre::AlgorithmKind;
+use fedirt_model::exchange::Effects;
+use rayon::prelude::*;
+
+/// Arrived when the largest absolute gradient per student is below this.
+pub const TOLERANCE: f64 = 1e-6;
+
+/// Most rounds that an algorithm gets.
+pub const MAX_ROUNDS: usize = 300;
+
+/// All algorithms, in the order of the table.
+pub const ALGORITHMS: [AlgorithmKind; 6] = [
+    AlgorithmKind::Newton,
+    AlgorithmKind::Em,
+    AlgorithmKind::Bfgs,
+    AlgorithmKind::Fedsgd,
+    AlgorithmKind::Fedavg,
+    AlgorithmKind::Meta,
+];
+
+/// What is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Replications of each condition.
+    pub replications: usize,
+    /// Seed of the first replication; the others follow.
+    pub first_seed: u64,
+    /// Sizes.
+    pub sizes: Vec<Size>,
+    /// Algorithms of the first table. Newton's method always runs: it is the reference.
+    pub algorithms: Vec<AlgorithmKind>,
+    /// Models of the second table.
+    pub models: Vec<String>,
+    /// Site effects of the second table.
+    pub effects: Vec<Effects>,
+    /// Whether to compare algorithms.
+    pub algorithm_table: bool,
+    /// Whether to compare models.
+    pub model_table: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            replications: 5,
+            first_seed: 1,
+            sizes: SIZES.to_vec(),
+            algorithms: ALGORITHMS.to_vec(),
+            models: MODELS.iter().map(|m| (*m).to_owned()).collect(),
+            effects: vec![Effects::Fixed, Effects::Random],
+            algorithm_table: true,
+            model_table: true,
+        }
+    }
+}
+
+impl Options {
+    /// Seeds of the replications.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> {
+        (0..self.replications as u64).map(|t| self.first_seed.wrapping_add(t))
+    }
+
+    /// The conditions with the algorithms that run in them, each condition once.
+    fn conditions(&self) -> Vec<(Condition, Vec<AlgorithmKind>)> {
+        let mut all: Vec<(Condition, Vec<AlgorithmKind>)> = Vec::new();
+        if self.algorithm_table {
+            let others = self.algorithms.iter().copied().filter(|a| *a != AlgorithmKind::Newton);
+            let algorithms: Vec<_> = std::iter::once(AlgorithmKind::Newton).chain(others).collect();
+            all.extend(self.sizes.iter().map(|size| (Condition::plain(size), algorithms.clone())));
+        }
+        if self.model_table {
+            for model in &self.models {
+                for &effects in &self.effects {
+                    for booklets in [false, true] {
+                        for size in &self.sizes {
+                            let condition =
+                                Condition { size: size.clone(), model: model.clone(), effects, booklets };
+                            if all.iter().all(|(c, _)| *c != condition) {
+                                all.push((condition, vec![AlgorithmKind::Newton]));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Number of calibrations, for a progress bar.
+    pub fn trials(&self) -> usize {
+        self.conditions().iter().map(|(_, algorithms)| algorithms.len()).sum::<usize>() * self.replications
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// What was run.
+    pub options: Options,
+    /// One record per calibration, in the order of the conditions, seeds and algorithms.
+    pub records: Vec<Record>,
+}
+
+/// Runs all replications, in parallel; `progress` is called after each calibration.
+///
+/// Apart from the seconds nothing depends on the number of threads.
+pub fn run(options: Options, progress: &(dyn Fn() + Sync)) -> Study {
+    let mut jobs = Vec::new();
+    for (condition, algorithms) in options.conditions() {
+        jobs.extend(options.seeds().map(|seed| (condition.clone(), algorithms.clone(), seed)));
+    }
+    let records: Vec<Vec<Record>> = jobs
+        .par_iter()
+        .with_max_len(1)
+        .map(|(condition, algorithms, seed)| trial::run(condition, algorithms, *seed, progress))
+        .collect();
+    Study { options, records: records.into_iter().flatten().collect() }
+}

@@ -1,0 +1,95 @@
+//! The study on a terminal.
+
+use super::{Cell, Study, TOLERANCE, cells};
+
+/// All tables that the study has records for.
+pub fn tables(study: &Study) -> String {
+    let cells = cells(&study.records);
+    let mut out = String::new();
+    let options = &study.options;
+    let (t, first) = (options.replications, options.first_seed);
+    out += &format!("{t} replications (seeds {first} to {}); ", first.wrapping_add(t as u64).wrapping_sub(1));
+    out += &format!("arrived when max|gradient|/N < {TOLERANCE:e}; every exchange is a round.\n");
+    if options.algorithm_table {
+        let plain: Vec<&Cell> = cells
+            .iter()
+            .filter(|c| c.model == "2pl" && c.effects == "fixed" && c.missing == "complete")
+            .collect();
+        let row = |c: &Cell| vec![c.algorithm.to_owned()];
+        out += "\n2PL, fixed effects, nothing missing: rounds, median (max)\n";
+        out += &matrix(study, &["algorithm"], &plain, row, Cell::text);
+        out += "\nNumbers that one site sends, median\n";
+        out += &matrix(study, &["algorithm"], &plain, row, |c| format!("{}", c.numbers_sent.round()));
+        out += "\nDistance from newton's maximum: largest |a − a_newton|, median\n";
+        out += &matrix(study, &["algorithm"], &plain, row, |c| match c.slope_error {
+            Some(error) if c.algorithm != "newton" => format!("{error:.1e}"),
+            _ => String::new(),
+        });
+    }
+    if options.model_table {
+        let newton: Vec<&Cell> = cells.iter().filter(|c| c.algorithm == "newton").collect();
+        let row = |c: &Cell| vec![c.model.clone(), c.effects.to_owned(), c.missing.to_owned()];
+        out +=
+            "\nNewton: rounds, median (max); polytomous items have 4 categories, booklets leave out half\n";
+        out += &matrix(study, &["model", "effects", "answers"], &newton, row, Cell::text);
+    }
+    out
+}
+
+/// One row per distinct key, one column per size.
+fn matrix(
+    study: &Study,
+    keys: &[&str],
+    cells: &[&Cell],
+    key: impl Fn(&Cell) -> Vec<String>,
+    text: impl Fn(&Cell) -> String,
+) -> String {
+    let sizes = &study.options.sizes;
+    let mut header: Vec<String> = keys.iter().map(|k| (*k).to_owned()).collect();
+    header.extend(sizes.iter().map(super::Size::title));
+    let mut rows: Vec<Vec<String>> = vec![header];
+    let mut seen: Vec<Vec<String>> = Vec::new();
+    for cell in cells {
+        let name = key(cell);
+        if seen.contains(&name) {
+            continue;
+        }
+        let mut row = name.clone();
+        row.extend(sizes.iter().map(|size| {
+            let found = cells.iter().find(|c| c.size == size.name && key(c) == name);
+            found.map_or(String::new(), |c| text(c))
+        }));
+        rows.push(row);
+        seen.push(name);
+    }
+    aligned(&rows, keys.len())
+}
+
+/// Columns of equal width, the first `left` of them flush left.
+fn aligned(rows: &[Vec<String>], left: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::from(" ");
+        for (c, text) in row.iter().enumerate() {
+            let w = widths[c];
+            line += &if c < left { format!(" {text:<w$}") } else { format!("  {text:>w$}") };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [["a", "10×50"], ["newton", "4"]].map(|r| r.map(str::to_owned).to_vec());
+        assert_eq!(aligned(&rows, 1), "  a       10×50\n  newton      4\n");
+    }
+}

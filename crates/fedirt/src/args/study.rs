@@ -1,0 +1,101 @@
+//! `fedirt study`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use fedirt_model::centre::AlgorithmKind;
+use fedirt_model::exchange::Effects;
+use fedirt_studies::rounds::{ALGORITHMS, MODELS, SIZES, Size};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    #[command(subcommand)]
+    pub study: StudyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Count the rounds that each algorithm needs, on simulated data
+    Rounds(RoundsArgs),
+}
+
+/// Tables of the study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableArg {
+    /// all algorithms, 2PL with fixed effects
+    Algorithms,
+    /// newton for every model, fixed and random effects, complete and in booklets
+    Models,
+    /// both
+    All,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RoundsArgs {
+    /// Simulated data sets per condition; 20 for a table to rely on
+    #[arg(long, value_name = "T", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub replications: u32,
+    /// Seed of the first replication; the others follow it
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Which tables
+    #[arg(long, value_name = "TABLE", default_value = "all")]
+    pub table: TableArg,
+    /// Algorithms of the first table (newton always runs: the others are compared with it) [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = algorithm)]
+    pub algorithm: Vec<AlgorithmKind>,
+    /// Sizes: all, small (all but 20x1000), or names such as 10x50,50x6-8
+    #[arg(long, value_name = "SIZE,…", value_delimiter = ',', default_value = "all", value_parser = sizes)]
+    pub sizes: Vec<Sizes>,
+    /// Models of the second table [default: all]
+    #[arg(long, value_name = "MODEL,…", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(MODELS))]
+    pub model: Vec<String>,
+    /// Site effects of the second table [default: fixed,random]
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = effects)]
+    pub effects: Vec<Effects>,
+    /// Folder for rounds.csv (a row per calibration) and rounds.json (settings, seeds, summaries)
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print rounds.json on standard output, and nothing else there
+    #[arg(long)]
+    pub json: bool,
+}
+
+const EXAMPLES: &str = "Examples:
+  fedirt study rounds --sizes small
+  fedirt study rounds --replications 20 --out rounds
+  fedirt study rounds --table algorithms --algorithm newton,bfgs --sizes 10x50,5x100";
+
+/// What one word after `--sizes` stands for.
+#[derive(Debug, Clone)]
+pub(crate) struct Sizes(pub Vec<Size>);
+
+fn sizes(text: &str) -> Result<Sizes, String> {
+    let chosen: Vec<Size> = SIZES
+        .into_iter()
+        .filter(|size| match text {
+            "all" => true,
+            "small" => size.name != "20x1000",
+            name => size.name == name,
+        })
+        .collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = SIZES.iter().map(|s| s.name).collect();
+        return Err(format!("sizes are all, small, {}", names.join(", ")));
+    }
+    Ok(Sizes(chosen))
+}
+
+fn algorithm(text: &str) -> Result<AlgorithmKind, String> {
+    ALGORITHMS.into_iter().find(|a| a.name() == text).ok_or_else(|| {
+        let names: Vec<&str> = ALGORITHMS.iter().map(|a| a.name()).collect();
+        format!("algorithms are {}", names.join(", "))
+    })
+}
+
+fn effects(text: &str) -> Result<Effects, String> {
+    [Effects::Fixed, Effects::Random]
+        .into_iter()
+        .find(|e| e.name() == text)
+        .ok_or_else(|| "site effects are fixed and random".to_owned())
+}
