@@ -107,7 +107,7 @@ fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) 
 fn read(record: &mut Record, fit: &Fit) {
     let arrived = fit.trace.iter().find(|entry| entry.max_gradient.is_some_and(|g| g < TOLERANCE));
     record.converged = arrived.is_some();
-    record.rounds = arrived.map_or(fit.rounds, |entry| entry.round);
+    record.rounds = arrived.map_or(fit.rounds.min(MAX_ROUNDS), |entry| entry.round);
     record.numbers_sent = fit.numbers_sent;
     record.max_gradient = fit.max_gradient;
     record.gradients = fit.trace.iter().map(|entry| entry.max_gradient).collect();
