@@ -1,3 +1,4 @@
 //! Privacy machinery: it sees named vectors of numbers, and knows nothing of items or networks.
 
 pub mod fixed_point;
+pub mod secure;

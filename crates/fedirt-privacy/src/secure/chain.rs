@@ -1,0 +1,152 @@
+//! The chain of cohorts: which sums may follow which.
+//!
+//! Sums over U and over U without one site, near the same parameters, give that site's numbers, and a
+//! coordinator need only *claim* that the site dropped. So U₁ ⊇ U₂ ⊇ …, where each step removes nobody or at
+//! least n_min sites, and nobody comes back. Every site keeps its own chain and refuses otherwise. A site's
+//! first upload counts as the first release, since it cannot know whether the sum opened.
+//!
+//! Not promised: that a removed group of n_min sites is hidden from one another, or that sums far apart in
+//! the parameters are safe. The rule limits what differences of sums are *about*: never fewer than n_min sites.
+
+use super::name::{SiteId, list};
+use super::thresholds::{Protection, ThresholdError, Thresholds};
+use std::collections::BTreeSet;
+
+/// Why a cohort may not follow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChainRefusal {
+    /// The cohort is too small.
+    #[error(transparent)]
+    Size(#[from] ThresholdError),
+    /// Sites that left are back.
+    #[error(
+        "{} left this study and may not come back: a sum with them and one without them would show their numbers",
+        list(sites)
+    )]
+    Readmitted {
+        /// Who.
+        sites: BTreeSet<SiteId>,
+    },
+    /// Sites that were never in the first sum.
+    #[error(
+        "{} had no part in the first sum and may not join now: the next sum less the last one would show their numbers",
+        list(sites)
+    )]
+    Joined {
+        /// Who.
+        sites: BTreeSet<SiteId>,
+    },
+    /// Too few sites leave at once.
+    #[error(
+        "a sum without {} is refused: subtracted from the last sum, it would show what they sent. Sites leave at \
+         least {n_min} together or not at all; wait for them, or end the study",
+        list(sites)
+    )]
+    TooFewRemoved {
+        /// Who would be left out.
+        sites: BTreeSet<SiteId>,
+        /// n_min.
+        n_min: usize,
+    },
+    /// Another study on the same students has almost the same cohort.
+    #[error(
+        "an earlier study of these students differs from this one only by {}: at least {n_min} sites must \
+         differ, or none",
+        list(sites)
+    )]
+    NearlyTheSame {
+        /// Who is in one of the two only.
+        sites: BTreeSet<SiteId>,
+        /// n_min.
+        n_min: usize,
+    },
+}
+
+/// What a cohort is in the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The first release.
+    First,
+    /// The same sites as before.
+    Same,
+    /// At least n_min sites fewer.
+    Fewer,
+}
+
+/// The chain of one study at one site. It grows before each upload, on disk first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    thresholds: Thresholds,
+    current: Option<BTreeSet<SiteId>>,
+    departed: BTreeSet<SiteId>,
+}
+
+impl Chain {
+    /// A chain without releases: the cohort is still whoever says hello.
+    pub fn new(thresholds: Thresholds) -> Self {
+        Self { thresholds, current: None, departed: BTreeSet::new() }
+    }
+
+    /// The chain of cohorts that were stored; they must be a chain.
+    pub fn from_history<'a>(
+        thresholds: Thresholds,
+        cohorts: impl IntoIterator<Item = &'a BTreeSet<SiteId>>,
+    ) -> Result<Self, ChainRefusal> {
+        let mut chain = Self::new(thresholds);
+        for cohort in cohorts {
+            chain.extend(cohort)?;
+        }
+        Ok(chain)
+    }
+
+    /// The cohort of the last release.
+    pub fn current(&self) -> Option<&BTreeSet<SiteId>> {
+        self.current.as_ref()
+    }
+
+    /// Whether a cohort may follow.
+    pub fn check(&self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
+        Protection::Sums(self.thresholds).check_size(next.len())?;
+        let Some(current) = &self.current else { return Ok(Step::First) };
+        let back: BTreeSet<SiteId> = next.intersection(&self.departed).cloned().collect();
+        if !back.is_empty() {
+            return Err(ChainRefusal::Readmitted { sites: back });
+        }
+        let joined: BTreeSet<SiteId> = next.difference(current).cloned().collect();
+        if !joined.is_empty() {
+            return Err(ChainRefusal::Joined { sites: joined });
+        }
+        let removed: BTreeSet<SiteId> = current.difference(next).cloned().collect();
+        let n_min = self.thresholds.n_min();
+        match removed.len() {
+            0 => Ok(Step::Same),
+            n if n >= n_min => Ok(Step::Fewer),
+            _ => Err(ChainRefusal::TooFewRemoved { sites: removed, n_min }),
+        }
+    }
+
+    /// Checks a cohort and makes it the last release. Store it before the upload leaves.
+    pub fn extend(&mut self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
+        let step = self.check(next)?;
+        if let Some(current) = self.current.replace(next.clone()) {
+            self.departed.extend(current.difference(next).cloned());
+        }
+        Ok(step)
+    }
+}
+
+/// Across studies of the same students: the cohorts are the same, or at least n_min sites are in one of the
+/// two only.
+pub fn check_other_study(
+    thresholds: Thresholds,
+    earlier: &BTreeSet<SiteId>,
+    now: &BTreeSet<SiteId>,
+) -> Result<(), ChainRefusal> {
+    let sites: BTreeSet<SiteId> = earlier.symmetric_difference(now).cloned().collect();
+    let n_min = thresholds.n_min();
+    if sites.is_empty() || sites.len() >= n_min {
+        Ok(())
+    } else {
+        Err(ChainRefusal::NearlyTheSame { sites, n_min })
+    }
+}

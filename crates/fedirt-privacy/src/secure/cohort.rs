@@ -1,0 +1,158 @@
+//! The sites of one attempt, and the hash that binds their masks to everything they were told.
+
+use super::encoding::Fields;
+use super::hello::{HelloError, RoundId, SignedHello};
+use super::identity::PublicIdentity;
+use super::name::SiteId;
+use super::roster::Roster;
+use super::round_key::RoundPublicKey;
+use super::thresholds::{Protection, ThresholdError};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+
+const CONTEXT: &str = "fedirt context";
+
+/// Why hellos are no cohort.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CohortError {
+    /// A hello is refused.
+    #[error(transparent)]
+    Hello(#[from] HelloError),
+    /// Too few sites.
+    #[error(transparent)]
+    Size(#[from] ThresholdError),
+    /// Two hellos of one site.
+    #[error("two hellos carry the name {site}")]
+    DuplicateSite {
+        /// The name.
+        site: SiteId,
+    },
+    /// Two sites with one round key: one has copied the other's.
+    #[error("{first} and {second} sent the same round key")]
+    DuplicateKey {
+        /// One site.
+        first: SiteId,
+        /// The other.
+        second: SiteId,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) identity: PublicIdentity,
+    pub(super) key: RoundPublicKey,
+}
+
+/// The sites of one attempt: every hello verified against the pinned roster, and enough of them.
+///
+/// Not checked here: that the cohort follows from the last one ([`super::Chain`]), and that this site's own
+/// hello is in it, which [`super::RoundKey::mask`] checks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cohort {
+    round: RoundId,
+    members: BTreeMap<SiteId, Member>,
+}
+
+impl Cohort {
+    /// Verifies the hellos that the coordinator returned.
+    pub fn open(
+        round: &RoundId,
+        roster: &Roster,
+        hellos: &[SignedHello],
+        protection: &Protection,
+    ) -> Result<Self, CohortError> {
+        let mut members = BTreeMap::new();
+        let mut owners: BTreeMap<RoundPublicKey, SiteId> = BTreeMap::new();
+        for signed in hellos {
+            let hello = signed.verify(round, roster)?;
+            let site = hello.site.clone();
+            let identity =
+                *roster.key(&site).ok_or_else(|| HelloError::UnknownSite { site: site.clone() })?;
+            if members.insert(site.clone(), Member { identity, key: hello.key }).is_some() {
+                return Err(CohortError::DuplicateSite { site });
+            }
+            if let Some(first) = owners.insert(hello.key, site.clone()) {
+                return Err(CohortError::DuplicateKey { first, second: site });
+            }
+        }
+        protection.check_size(members.len())?;
+        Ok(Self { round: round.clone(), members })
+    }
+
+    /// The attempt.
+    pub fn round(&self) -> &RoundId {
+        &self.round
+    }
+
+    /// The sites, in the order of their names.
+    pub fn sites(&self) -> BTreeSet<SiteId> {
+        self.members.keys().cloned().collect()
+    }
+
+    pub(super) fn members(&self) -> &BTreeMap<SiteId, Member> {
+        &self.members
+    }
+
+    /// Binds the cohort to what was broadcast: *every* byte on which the answer depends (parameters,
+    /// statistics asked for, codebook hash, matrices, noise), as the site received it. What is left out here
+    /// can differ between sites unnoticed.
+    pub fn bind(self, broadcast: &[u8]) -> BoundCohort {
+        let broadcast: [u8; 32] = Sha256::digest(broadcast).into();
+        let mut fields = Fields::new(CONTEXT);
+        self.round.write(&mut fields);
+        fields.bytes(&broadcast).number(self.members.len() as u64);
+        for (site, member) in &self.members {
+            fields.bytes(site.as_str().as_bytes()).bytes(member.key.as_bytes());
+        }
+        BoundCohort { context: Context(fields.hash()), cohort: self }
+    }
+}
+
+/// SHA-256 of (version, study, plan hash, round, attempt, SHA-256 of the broadcast, sorted names and round
+/// keys of the cohort). Public: it is the salt of every mask, and no secret.
+///
+/// The study is in it besides the plan, for two studies may have the same plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Context([u8; 32]);
+
+impl Context {
+    /// The hash.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    pub(super) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
+    }
+}
+
+/// A cohort and the context of its masks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoundCohort {
+    cohort: Cohort,
+    context: Context,
+}
+
+impl BoundCohort {
+    /// The cohort.
+    pub fn cohort(&self) -> &Cohort {
+        &self.cohort
+    }
+
+    /// The context.
+    pub fn context(&self) -> Context {
+        self.context
+    }
+
+    /// The same cohort with another context, to test that masks then do not cancel.
+    #[cfg(test)]
+    pub(super) fn with_context(&self, context: [u8; 32]) -> Self {
+        Self { cohort: self.cohort.clone(), context: Context(context) }
+    }
+}

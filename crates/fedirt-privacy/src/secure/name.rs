@@ -1,0 +1,86 @@
+//! Names of sites and studies: short text that looks the same to everyone who reads it.
+
+/// Longest name, in bytes.
+const MAX_BYTES: usize = 128;
+
+/// Why a text is no name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Empty, or longer than 128 bytes.
+    #[error("a name has 1 to {MAX_BYTES} bytes, and this one has {bytes}")]
+    Length {
+        /// Length found.
+        bytes: usize,
+    },
+    /// Blanks at an end, control characters, or characters that cannot be seen: two names that look alike
+    /// could be different sites.
+    #[error("the name {name:?} has blanks at its ends or characters that cannot be seen")]
+    Invisible {
+        /// The text.
+        name: String,
+    },
+}
+
+fn check(name: &str) -> Result<(), NameError> {
+    let unseen = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    if name.is_empty() || name.len() > MAX_BYTES {
+        return Err(NameError::Length { bytes: name.len() });
+    }
+    if name.trim() != name || name.contains(unseen) {
+        return Err(NameError::Invisible { name: name.into() });
+    }
+    Ok(())
+}
+
+macro_rules! name {
+    ($(#[$doc:meta])* $type:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $type(String);
+
+        impl $type {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<&str> for $type {
+            type Error = NameError;
+
+            fn try_from(name: &str) -> Result<Self, NameError> {
+                check(name).map(|()| Self(name.into()))
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+name!(
+    /// Name of a site. Sites are ordered by the bytes of their names; the order gives the sign of a mask.
+    /// Letters of different alphabets that look alike are not told apart: the fingerprint of the key does.
+    SiteId
+);
+name!(
+    /// Name of a study.
+    StudyId
+);
+
+/// Names in a sentence: "a", "a and b", "a, b and c".
+pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a SiteId>) -> String {
+    let names: Vec<&str> = names.into_iter().map(SiteId::as_str).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some((last, _)) => (*last).into(),
+        None => "nobody".into(),
+    }
+}
