@@ -128,8 +128,10 @@ pub(crate) struct Solution {
     pub effects: Option<Vec<f64>>,
     /// Variances of ψ in (a, b), where the algorithm has its own (meta-analysis).
     pub own_variances: Option<Vec<f64>>,
-    /// Coordinates that ended at their bounds, as items.
+    /// Items without a finite estimate.
     pub at_bound: Vec<usize>,
+    /// Coordinates that ended at their bounds.
+    pub held: Vec<usize>,
 }
 
 /// What an algorithm wants next.

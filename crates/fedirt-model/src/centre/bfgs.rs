@@ -71,6 +71,7 @@ pub(super) fn solution(problem: &Problem, layout: &Layout, x: &[f64], converged:
         effects: (problem.effects == Effects::Fixed).then(|| layout.effects(x).to_vec()),
         own_variances: None,
         at_bound: Vec::new(),
+        held: Vec::new(),
     }))
 }
 

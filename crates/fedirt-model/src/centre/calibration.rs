@@ -284,7 +284,7 @@ impl Calibration {
         let anchors: Vec<Option<Anchor>> =
             design.items().iter().map(|i| self.plan.items[i.column].anchor.clone()).collect();
         check_anchors(&self.plan, &design, &anchors)?;
-        let structure = Structure::new(&design, &anchors, self.effects);
+        let structure = Structure::new(&design, &anchors, self.effects, self.plan.grid);
         let problem = Problem {
             design,
             names,

@@ -94,7 +94,9 @@ impl Algorithm for Em {
         {
             gradient.pop();
         }
-        let (norm, slowest) = problem.gradient_norm(&gradient, &[]);
+        let items = &self.asked.rows(0, n).into_owned();
+        let held = problem.structure.held(items, &gradient[..problem.design.parameters()]);
+        let (norm, slowest) = problem.gradient_norm(&gradient, &held);
         trace.loglik = Some(loglik);
         trace.max_gradient = Some(norm);
         trace.slowest_items = slowest;
@@ -108,7 +110,8 @@ impl Algorithm for Em {
                 totals: EffectTotals::read(aggregate, 0),
                 effects: None,
                 own_variances: None,
-                at_bound: Vec::new(),
+                at_bound: problem.structure.items_of(&held),
+                held,
             }));
         }
         // An extrapolation that lost likelihood is undone.

@@ -39,6 +39,7 @@ impl Algorithm for Meta {
             effects: Some(vec![0.0; problem.site_students.len()]),
             own_variances: Some(variances),
             at_bound: missing,
+            held: Vec::new(),
         }))
     }
 }

@@ -10,7 +10,7 @@ use super::structure::Structure;
 use crate::design::Design;
 use crate::exchange::{Aggregate, Ask, Curvature, Effects, Point};
 use crate::fit::TraceEntry;
-use crate::quadrature::Grid;
+use crate::quadrature::{Grid, GridSpec};
 use crate::site::SiteData;
 use crate::statistics::Statistic;
 use nalgebra::{Cholesky, DMatrix, DVector, SymmetricEigen};
@@ -35,27 +35,32 @@ struct Reply {
 }
 
 pub(crate) struct Newton {
-    /// Points that are being asked about, with the items held at bounds.
-    asked: Vec<(DVector<f64>, f64, Vec<usize>)>,
+    /// Points that are being asked about.
+    asked: Vec<(DVector<f64>, f64)>,
     best: Option<Reply>,
     radius: f64,
     step: f64,
     rounds: usize,
+    /// The last step that was taken.
+    last: DVector<f64>,
+    /// Coordinates that have run into their bounds; they stay there.
+    stuck: Vec<usize>,
 }
 
 impl Newton {
     /// From one or more starting points.
     pub(crate) fn new(starts: Vec<DVector<f64>>, tau: f64) -> Self {
-        let asked = starts.into_iter().map(|y| (y, tau.max(SITE_SD_FLOOR), Vec::new())).collect();
+        let last = DVector::zeros(starts.first().map_or(0, DVector::len));
+        let asked = starts.into_iter().map(|y| (y, tau.max(SITE_SD_FLOOR))).collect();
         // The start round has been spent.
-        Self { asked, best: None, radius: 1.0, step: 0.0, rounds: 1 }
+        Self { asked, best: None, radius: 1.0, step: 0.0, rounds: 1, last, stuck: Vec::new() }
     }
 
     fn ask(&self, problem: &Problem) -> Next {
         let points = self
             .asked
             .iter()
-            .map(|(y, tau, _)| Point { psi: problem.structure.psi(y), site_sd: *tau })
+            .map(|(y, tau)| Point { psi: problem.structure.psi(y), site_sd: *tau })
             .collect();
         Next::ask(Ask::Evaluate { points, curvature: Curvature::Observed })
     }
@@ -65,8 +70,12 @@ impl Newton {
         self.asked
             .iter()
             .enumerate()
-            .map(|(k, (y, tau, held))| {
+            .map(|(k, (y, tau))| {
                 let gradient = aggregate.sum(Statistic::Gradient, k).to_vec();
+                let mut held = problem.structure.held(y, &gradient[..problem.design.parameters()]);
+                held.extend(&self.stuck);
+                held.sort_unstable();
+                held.dedup();
                 let mut judged = gradient.clone();
                 if at_floor(problem, *tau, &gradient) {
                     judged.pop();
@@ -75,10 +84,10 @@ impl Newton {
                     y: y.clone(),
                     tau: *tau,
                     loglik: aggregate.sum(Statistic::Loglik, k).first().copied().unwrap_or(f64::NEG_INFINITY),
-                    norm: problem.gradient_norm(&judged, held).0,
+                    norm: problem.gradient_norm(&judged, &held).0,
                     information: symmetric(size, aggregate.sum(Statistic::Information, k)),
                     totals: EffectTotals::read(aggregate, k),
-                    held: held.clone(),
+                    held,
                     gradient,
                 }
             })
@@ -108,7 +117,8 @@ impl Newton {
             totals,
             effects: None,
             own_variances: None,
-            at_bound: reply.held.clone(),
+            at_bound: problem.structure.items_of(&reply.held),
+            held: reply.held.clone(),
         }))
     }
 }
@@ -124,9 +134,15 @@ fn at_floor(problem: &Problem, tau: f64, gradient: &[f64]) -> bool {
 fn newton_step(problem: &Problem, reply: &Reply) -> (DVector<f64>, f64) {
     let (p, structure) = (problem.design.parameters(), &problem.structure);
     let t = structure.jacobian(&reply.y);
-    let g = t.transpose() * DVector::from_row_slice(&reply.gradient[..p]);
+    let mut g = t.transpose() * DVector::from_row_slice(&reply.gradient[..p]);
     let items = reply.information.view((0, 0), (p, p));
     let mut a = t.transpose() * items * &t - structure.curvature(&reply.y, &reply.gradient[..p]);
+    for &c in &reply.held {
+        a.row_mut(c).fill(0.0);
+        a.column_mut(c).fill(0.0);
+        a[(c, c)] = problem.students;
+        g[c] = 0.0;
+    }
     if problem.effects == Effects::Fixed {
         for direction in structure.flat_directions(&reply.y, &problem.parts) {
             a += problem.students * &direction * direction.transpose();
@@ -196,6 +212,7 @@ impl Algorithm for Newton {
             if self.best.is_some() {
                 self.radius = (2.0 * self.radius).min(1.5);
             }
+            self.stuck.clone_from(&reply.held);
             self.best = Some(reply);
         } else {
             self.radius = self.step / 3.0;
@@ -208,6 +225,10 @@ impl Algorithm for Newton {
             return self.finish(problem, &best, false);
         }
         let (mut step, mut tau_step) = newton_step(problem, &best);
+        if accepted {
+            // One item that runs away must not hold back the others: each item has the radius to itself.
+            problem.structure.shorten_items(&mut step, self.radius);
+        }
         let size = step.amax().max(tau_step.abs());
         let mut scale = if size > self.radius { self.radius / size } else { 1.0 };
         // Inadmissible intercepts are avoided before anyone is asked.
@@ -217,10 +238,14 @@ impl Algorithm for Newton {
         step *= scale;
         tau_step *= scale;
         let mut y = &best.y + &step;
-        let held = problem.structure.clamp(&mut y);
+        if accepted {
+            problem.structure.send_runaways(&mut y, &self.last, &step);
+            self.last = step.clone();
+        }
+        problem.structure.clamp(&mut y);
         let tau = (best.tau + tau_step).max(SITE_SD_FLOOR);
         self.step = step.amax().max(tau_step.abs());
-        self.asked = vec![(y, tau, held)];
+        self.asked = vec![(y, tau)];
         self.ask(problem)
     }
 }
@@ -253,7 +278,7 @@ impl LocalNewton {
     /// Maximises a site's own likelihood, starting from its own two-way tables.
     pub(crate) fn fit(data: &SiteData, grid: &Grid, tolerance: f64, iterations: usize) -> Self {
         let design: &Design = data.design();
-        let structure = Structure::new(design, &[], Effects::None);
+        let structure = Structure::new(design, &[], Effects::None, GridSpec::default());
         let sums = data.start_sums(Effects::None);
         let start = super::start::start(design, &sums);
         let problem = Problem {

@@ -135,9 +135,7 @@ impl Outcome {
             covariance: reported.unwrap_or_else(|| DMatrix::zeros(0, 0)),
             site_sd,
             loglik: aggregate.scalar(Statistic::Loglik),
-            max_gradient: problem
-                .gradient_norm(&held_out(problem, &solution, gradient), &solution.at_bound)
-                .0,
+            max_gradient: problem.gradient_norm(&held_out(problem, &solution, gradient), &solution.held).0,
             npar: problem.structure.size() + fixed_sites,
             converged: solution.converged,
             condition_number: errors.map(|e| e.condition_number).filter(|c| c.is_finite()),

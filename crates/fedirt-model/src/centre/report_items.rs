@@ -159,7 +159,7 @@ pub(super) fn report_items(
         warnings.push(Warning {
             code: "flat_item".into(),
             message: format!(
-                "{} hardly depend on ability (|a| < 0.05): their difficulties mean little",
+                "hardly any dependence on ability (|a| < 0.05), so that difficulties mean little: {}",
                 list(&mut flat.iter().copied())
             ),
         });

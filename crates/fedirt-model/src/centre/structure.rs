@@ -9,14 +9,21 @@
 use crate::design::Design;
 use crate::exchange::Effects;
 use crate::items::SlopeRule;
+use crate::quadrature::GridSpec;
 use nalgebra::{DMatrix, DVector};
 
 /// 1.702²: the logistic curve nearest to the normal ogive.
 const OGIVE: f64 = 1.702 * 1.702;
 
-/// Bounds of the coordinates: |a| below 74, and thresholds of 20 ability SDs per step.
-const SLOPE_BOUND: f64 = 5.0;
+/// Thresholds stay within this many ability SDs per step.
 const STEP_BOUND: f64 = 20.0;
+
+/// A slope at which an item steps from wrong to right almost between two nodes: beyond it the sums over nodes are no
+/// longer smooth, and nothing could be estimated anyway. At least 8, whatever the grid.
+pub(crate) fn steepest(grid: GridSpec) -> f64 {
+    let spacing = 2.0 * grid.range / (grid.nodes.max(2) - 1) as f64;
+    (1.6 / spacing).max(8.0)
+}
 
 /// Given parameters of an item, on the reported scale.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,11 +63,13 @@ pub(crate) struct Structure {
     sd: Option<usize>,
     mean: Option<usize>,
     size: usize,
+    /// Largest coordinate of a slope.
+    slope_bound: f64,
 }
 
 impl Structure {
-    /// The free parameters of a design with some items anchored.
-    pub(crate) fn new(design: &Design, anchors: &[Option<Anchor>], effects: Effects) -> Self {
+    /// The free parameters of a design with some items anchored, on a grid that bounds the slopes.
+    pub(crate) fn new(design: &Design, anchors: &[Option<Anchor>], effects: Effects, grid: GridSpec) -> Self {
         let anchored = anchors.iter().any(Option::is_some);
         let rule = |wanted: SlopeRule| (0..design.len()).any(|j| design.model(j).slope() == wanted);
         // The SD is free where slopes are fixed at 1 for that purpose, or where anchors set the unit.
@@ -86,7 +95,8 @@ impl Structure {
         // With fixed effects the effects themselves carry the mean.
         let mean = (anchored && effects != Effects::Fixed).then(|| take(1));
         let anchors = (0..design.len()).map(|j| anchors.get(j).cloned().flatten()).collect();
-        Self { design: design.clone(), anchors, slopes, steps, sd, mean, size }
+        let slope_bound = (2.0 * steepest(grid)).asinh();
+        Self { design: design.clone(), anchors, slopes, steps, sd, mean, size, slope_bound }
     }
 
     /// Number of free item and population parameters.
@@ -238,7 +248,7 @@ impl Structure {
         s
     }
 
-    /// The gradient in (a, d, σ, μ), leaving out items that are held at a bound.
+    /// The gradient in (a, d, σ, μ), leaving out coordinates that are held at a bound.
     pub(crate) fn natural_gradient(&self, gradient: &[f64], held: &[usize]) -> NaturalGradient {
         let (mut sd, mut mean) = (0.0, 0.0);
         let items = (0..self.design.len())
@@ -246,51 +256,90 @@ impl Structure {
                 let at = self.design.offset(j);
                 let mut largest = 0.0f64;
                 match self.slopes[j] {
+                    Slope::Own(u) if held.contains(&u) => {}
                     Slope::Own(_) => largest = gradient[at].abs(),
                     Slope::Sd(factor) => sd += factor * gradient[at],
                     Slope::Fixed(_) => {}
                 }
                 for c in 1..self.design.categories(j) {
                     match &self.anchors[j] {
+                        None if held.contains(&(self.steps[j] + c - 1)) => {}
                         None => largest = largest.max(gradient[at + c].abs()),
                         Some(given) => {
                             mean += given.a * self.design.model(j).shift_score(c) * gradient[at + c];
                         }
                     }
                 }
-                if held.contains(&j) { 0.0 } else { largest }
+                largest
             })
             .collect();
         let population = self.sd.map(|_| sd).into_iter().chain(self.mean.map(|_| mean)).collect();
         NaturalGradient { items, population }
     }
 
-    /// Keeps coordinates within bounds that no sensible item reaches; returns the items that touched one.
-    pub(crate) fn clamp(&self, y: &mut DVector<f64>) -> Vec<usize> {
-        let mut touched = Vec::new();
-        let keep = |y: &mut f64, bound: f64| {
-            let out = y.abs() >= bound;
-            *y = y.clamp(-bound, bound);
-            out
-        };
-        for j in 0..self.design.len() {
-            let mut out = false;
-            if let Slope::Own(u) = self.slopes[j] {
-                out |= keep(&mut y[u], SLOPE_BOUND);
-            }
-            if self.anchors[j].is_none() {
-                for c in 1..self.design.categories(j) {
-                    out |= keep(&mut y[self.steps[j] + c - 1], STEP_BOUND * c as f64);
-                }
-            }
-            if out {
-                touched.push(j);
-            }
+    /// Each bounded coordinate with its bound.
+    fn bounds(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        (0..self.design.len()).flat_map(move |j| {
+            let slope = match self.slopes[j] {
+                Slope::Own(u) => Some((u, self.slope_bound)),
+                _ => None,
+            };
+            let steps = if self.anchors[j].is_none() { self.design.categories(j) - 1 } else { 0 };
+            slope.into_iter().chain((0..steps).map(move |c| (self.steps[j] + c, STEP_BOUND * (c + 1) as f64)))
+        })
+    }
+
+    /// Keeps coordinates within bounds that no sensible item reaches.
+    pub(crate) fn clamp(&self, y: &mut DVector<f64>) {
+        for (at, bound) in self.bounds() {
+            y[at] = y[at].clamp(-bound, bound);
         }
         if let Some(at) = self.sd {
             y[at] = y[at].clamp(-5.0, 3.0);
         }
-        touched
+    }
+
+    /// Scales down each item's part of a step so that no coordinate moves further than `radius`.
+    pub(crate) fn shorten_items(&self, step: &mut DVector<f64>, radius: f64) {
+        for j in 0..self.design.len() {
+            let own = self.coordinates_of(&[j]);
+            let size = own.iter().fold(0.0f64, |m, &c| m.max(step[c].abs()));
+            if size > radius {
+                own.iter().for_each(|&c| step[c] *= radius / size);
+            }
+        }
+    }
+
+    /// Slopes on their way to infinity go to the bound at once: steep already, and growing by about as much as in
+    /// the step before. Where a slope belongs lower after all, the gradient at the bound brings it back.
+    pub(crate) fn send_runaways(&self, y: &mut DVector<f64>, last: &DVector<f64>, step: &DVector<f64>) {
+        const STEEP: f64 = 3.0;
+        const LONG: f64 = 0.3;
+        for slope in &self.slopes {
+            if let Slope::Own(u) = *slope {
+                let outward = y[u].signum();
+                let running = last[u] * outward > LONG && step[u] * outward > LONG;
+                if running && 0.5 * y[u].abs().sinh() > STEEP {
+                    y[u] = outward * self.slope_bound;
+                }
+            }
+        }
+    }
+
+    /// Coordinates at a bound that the gradient (of ψ) would push beyond it.
+    pub(crate) fn held(&self, y: &DVector<f64>, gradient: &[f64]) -> Vec<usize> {
+        let g = self.jacobian(y).transpose() * DVector::from_row_slice(gradient);
+        self.bounds()
+            .filter(|&(at, bound)| y[at].abs() >= bound * (1.0 - 1e-9) && g[at] * y[at] > 0.0)
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// The items that own some coordinates.
+    pub(crate) fn items_of(&self, coordinates: &[usize]) -> Vec<usize> {
+        (0..self.design.len())
+            .filter(|&j| self.coordinates_of(&[j]).iter().any(|c| coordinates.contains(c)))
+            .collect()
     }
 
     /// Directions in which the likelihood with fixed effects is flat: the origin of each linked part, as unit
@@ -401,9 +450,14 @@ mod tests {
         let anchor = |a: f64, d: &[f64]| Some(Anchor { a, d: d.to_vec() });
         let linked = design(&[("2pl", 2), ("gpcm", 3), ("2pl", 2)]);
         let structures = [
-            Structure::new(&mixed, &[], Effects::None),
-            Structure::new(&rasch, &[], Effects::Fixed),
-            Structure::new(&linked, &[anchor(1.2, &[0.3]), anchor(-0.7, &[0.4, -0.2]), None], Effects::None),
+            Structure::new(&mixed, &[], Effects::None, GridSpec::default()),
+            Structure::new(&rasch, &[], Effects::Fixed, GridSpec::default()),
+            Structure::new(
+                &linked,
+                &[anchor(1.2, &[0.3]), anchor(-0.7, &[0.4, -0.2]), None],
+                Effects::None,
+                GridSpec::default(),
+            ),
         ];
         structures
             .into_iter()
