@@ -1,4 +1,5 @@
 //! Privacy machinery: it sees named vectors of numbers, and knows nothing of items or networks.
 
+pub mod accountant;
 pub mod fixed_point;
 pub mod secure;
