@@ -39,7 +39,7 @@ struct StepColumns {
 /// Reads fixed items: a CSV file with columns `item`, `a` (or `a1`) and `d` or `d1`, `d2`, … or `b` or `b1`, ….
 ///
 /// An item that has both is read by its intercepts, so that `items.csv` of an earlier fit can be used as it is.
-/// Other columns are not looked at, but asymptotes `g` and `u` that say something are refused.
+/// Items without slope and steps are passed over. Other columns are not looked at, but asymptotes `g` and `u` that say something are refused.
 pub fn read_fixed_items(path: &Path) -> Result<Vec<FixedItem>, Problems> {
     SmallTable::read(path, |table, complaints| {
         let model = table.column("model");
@@ -52,6 +52,10 @@ pub fn read_fixed_items(path: &Path) -> Result<Vec<FixedItem>, Problems> {
         let items = table.items(complaints);
         let mut out = Vec::new();
         for (row, name) in items {
+            // items.csv lists items without estimates too: there is nothing to fix.
+            if row.get(slope).is_none() && d.has_none(row) && b.has_none(row) {
+                continue;
+            }
             let model = table.model(row, model, complaints);
             refuse_asymptotes(table, row, complaints);
             let a = read_slope(table, row, slope, name, complaints);
@@ -114,6 +118,11 @@ impl StepColumns {
 
     fn is_empty(&self) -> bool {
         self.single.is_none() && self.numbered.is_empty()
+    }
+
+    /// Whether the item has no step of this letter.
+    fn has_none(&self, row: &Row) -> bool {
+        row.get(self.single).is_none() && self.numbered.iter().all(|column| row.get(*column).is_none())
     }
 
     /// The steps of an item; `None` if it has none of this letter.

@@ -27,7 +27,7 @@ struct Data {
 
 fn simulate(students: usize, items: usize) -> Data {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
+    let normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
     let psi: Vec<(f64, f64)> = (0..items)
         .map(|_| {
             let a = (0.1 + 0.35 * normal(&mut rng)).exp();

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
     let (document, items) = (folder.join("truth.json"), folder.join("truth_items.csv"));
     replace(&document, |out| write_truth(out, &spec, &truth))?;
     replace(&items, |out| write_items(out, &truth))?;
-    report(args, &spec, &truth, &responses);
+    crate::output::stdout::print(&report(args, &spec, &truth, &responses))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -155,11 +155,12 @@ fn write_items(out: &mut impl Write, truth: &Truth) -> std::io::Result<()> {
     Ok(())
 }
 
-fn report(args: &SimulateArgs, spec: &Spec, truth: &Truth, responses: &[PathBuf]) {
+/// What was written, and the command that fits it.
+fn report(args: &SimulateArgs, spec: &Spec, truth: &Truth, responses: &[PathBuf]) -> String {
     let folder = args.out.display();
     let plural = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
-    println!(
-        "Drew {} at {}, {} ({}), seed {}.",
+    let mut text = format!(
+        "Drew {} at {}, {} ({}), seed {}.\n",
         plural(truth.students(), "student"),
         plural(truth.sites.len(), "site"),
         plural(truth.items.len(), "item"),
@@ -171,11 +172,11 @@ fn report(args: &SimulateArgs, spec: &Spec, truth: &Truth, responses: &[PathBuf]
     } else {
         plural(responses.len(), "response file")
     };
-    println!("Wrote {files}, truth.json and truth_items.csv to {folder}.");
+    text += &format!("Wrote {files}, truth.json and truth_items.csv to {folder}.\n");
     let mean = truth.sites.iter().map(|s| s.effect).sum::<f64>() / truth.sites.len() as f64;
     if mean.abs() > 1e-9 {
-        println!(
-            "The given site effects have mean {mean:.4}: a fit with fixed effects reports them, and difficulties, less that."
+        text += &format!(
+            "The given site effects have mean {mean:.4}: a fit with fixed effects reports them, and difficulties, less that.\n"
         );
     }
     let model = match spec.model.as_str() {
@@ -191,7 +192,8 @@ fn report(args: &SimulateArgs, spec: &Spec, truth: &Truth, responses: &[PathBuf]
     } else {
         format!("{} --site site", responses[0].display())
     };
-    println!("\nFit it with\n  fedirt fit {data} --id id{model}");
+    text += &format!("\nFit it with\n  fedirt fit {data} --id id{model}\n");
+    text
 }
 
 #[cfg(test)]

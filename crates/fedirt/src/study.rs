@@ -56,14 +56,11 @@ fn count_rounds(args: &RoundsArgs) -> Result<ExitCode, CliError> {
         write(&folder.join("rounds.csv"), &study.csv())?;
         write(&folder.join("rounds.json"), &json)?;
     }
-    if args.json {
-        println!("{json}");
-    } else {
-        print!("{}", rounds::tables(&study));
-        if let Some(folder) = &args.out {
-            println!("\nWrote rounds.csv and rounds.json to {}", folder.display());
-        }
+    let mut text = if args.json { format!("{json}\n") } else { rounds::tables(&study) };
+    if let (Some(folder), false) = (&args.out, args.json) {
+        text += &format!("\nWrote rounds.csv and rounds.json to {}\n", folder.display());
     }
+    crate::output::stdout::print_raw(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -48,14 +48,19 @@ pub(super) fn provisional_design(
     let (mut constant, mut absent, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     for (column, item) in plan.items.iter().enumerate() {
         let seen = sites.iter().fold(0u64, |m, s| m | s.codes[column]);
-        let codes: Vec<u8> = match &item.codes {
-            Some(codes) => codes.clone(),
-            None => match &item.anchor {
-                // A fixed item may have categories that nobody chose here.
-                Some(anchor) => (0..=anchor.d.len() as u8).collect(),
-                None => (0..64).filter(|c| seen >> c & 1 == 1).collect(),
-            },
+        let used: Vec<u8> = (0..64).filter(|c| seen >> c & 1 == 1).collect();
+        let codes: Vec<u8> = match (&item.codes, &item.anchor) {
+            (Some(codes), _) => codes.clone(),
+            // A fixed item may have categories that nobody chose here; its codes may start at 1.
+            (None, Some(anchor)) if used.len() != anchor.d.len() + 1 => (0..=anchor.d.len() as u8).collect(),
+            (None, _) => used.clone(),
         };
+        if let Some(strange) = used.iter().find(|c| !codes.contains(c)) {
+            complaints.push(format!(
+                "item {}: code {strange} is in the data, but its categories are {codes:?}; mend the codebook, or declare it missing (--missing {strange})",
+                item.name
+            ));
+        }
         if seen == 0 && item.anchor.is_none() {
             absent.push(item.name.as_str());
         } else if codes.len() < 2 {
