@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that crates use only what ARCHITECTURE.md allows, and that every dependency has its reason."""
+"""Checks that crates use only what ARCHITECTURE.md allows, that every dependency has its reason, and that all of them,
+indirect ones too, come from the registry under a licence that ours can live with."""
 import json
 import re
 import subprocess
@@ -21,10 +22,32 @@ FORBIDDEN = {
     "fedirt-protocol": {"tokio", "reqwest", "ureq", "rusqlite"},
 }
 
-metadata = json.loads(
-    subprocess.run(["cargo", "metadata", "--format-version", "1", "--no-deps"], check=True, capture_output=True).stdout
-)
+LICENCES = {
+    "MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib", "Unlicense", "Unicode-3.0", "0BSD", "CC0-1.0",
+    "MIT-0", "BSL-1.0", "Apache-2.0 WITH LLVM-exception",
+}
+
+
+def acceptable(expression):
+    """Whether an SPDX expression (or the old form with a slash) can be satisfied: every AND part by one of its ORs."""
+    parts = re.split(r" AND ", (expression or "").replace("/", " OR "))
+    return all(any(o.strip(" ()") in LICENCES for o in re.split(r" OR ", part)) for part in parts)
+
+
+def cargo_metadata(*flags):
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", *flags]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+metadata = cargo_metadata("--no-deps")
 problems = []
+everything = [p for p in cargo_metadata()["packages"] if not p["name"].startswith("fedirt")]
+for package in everything:
+    who = f"{package['name']} {package['version']}"
+    if not acceptable(package["license"]):
+        problems.append(f"{who}: licence {package['license']}")
+    if not (package["source"] or "").startswith("registry+"):
+        problems.append(f"{who}: does not come from the registry")
 external = set()
 for package in metadata["packages"]:
     name = package["name"]
@@ -43,5 +66,6 @@ for package in metadata["packages"]:
 explained = set(re.findall(r"^\| `([a-z0-9_-]+)`", open("docs/dependencies.md").read(), re.M))
 problems += [f"docs/dependencies.md gives no reason for {name}" for name in sorted(external - explained)]
 problems += [f"docs/dependencies.md explains {name}, which nothing uses" for name in sorted(explained - external)]
-print("\n".join(problems) or f"{len(metadata['packages'])} crates, {len(external)} dependencies: as described")
+count = f"{len(metadata['packages'])} crates, {len(external)} dependencies, {len(everything)} with indirect ones"
+print("\n".join(problems) or f"{count}: as described")
 sys.exit(1 if problems else 0)
