@@ -13,7 +13,7 @@ ALLOWED = {
     "fedirt-site": {"fedirt-model"},
     "fedirt-figures": {"fedirt-model"},
     "fedirt-studies": {"fedirt-model", "fedirt-protocol"},
-    "fedirt": {"fedirt-model", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies"},
+    "fedirt": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies"},
 }
 # What a crate must never know: networks, clocks, files as a service.
 FORBIDDEN = {

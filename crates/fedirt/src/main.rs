@@ -6,6 +6,7 @@ mod codebook;
 mod error;
 mod fit;
 mod output;
+mod privacy;
 mod progress;
 mod remarks;
 mod report;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Study(args) => study::run(args),
+        Command::Privacy(args) => privacy::run(args),
     };
     result.unwrap_or_else(|error| {
         error.tell();

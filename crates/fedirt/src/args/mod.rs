@@ -2,6 +2,7 @@
 
 mod check;
 mod fit;
+mod privacy;
 mod report;
 mod score;
 mod simulate;
@@ -12,6 +13,7 @@ pub(crate) use check::CheckArgs;
 use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand};
 pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, QuadratureArg};
+pub(crate) use privacy::{EpsilonArgs, NoiseArgs, PrivacyArgs, PrivacyCommand};
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};
 pub(crate) use simulate::SimulateArgs;
@@ -47,6 +49,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Run a study on simulated data
     Study(StudyArgs),
+    /// Say what ε a noise gives, and what noise an ε needs
+    Privacy(PrivacyArgs),
 }
 
 const EXAMPLES: &str = "Start here:
