@@ -65,6 +65,8 @@ pub struct EffectErrors {
     pub sd_gradient: Vec<f64>,
     /// Products of scores over all sites, lower triangle (empty without weights).
     pub products: Vec<f64>,
+    /// The factor on the effects' parts of the products.
+    pub effect_unit: f64,
 }
 
 /// The question of a round.
@@ -115,6 +117,8 @@ pub enum Ask {
     Products {
         /// The estimates.
         point: Point,
+        /// Factor on the effects' parts, which brings them to the size of the items' (students per site).
+        effect_unit: f64,
     },
     /// The end: final parameters, and the last sums.
     Close {
@@ -258,6 +262,7 @@ impl Request {
                 slots.push(slot(Statistic::ScoreProducts, triangle(size)));
             }
             Ask::Close { publish_effects, .. } => {
+                slots.push(slot(Statistic::Students, 1));
                 slots.push(slot(Statistic::Loglik, 1));
                 slots.push(slot(Statistic::Gradient, self.coordinates()));
                 slots.push(slot(Statistic::Answers, j));
@@ -301,6 +306,12 @@ impl Aggregate {
             .filter(|(slot, _)| slot.statistic == statistic)
             .nth(occurrence)
             .map_or(&[], |(_, v)| v)
+    }
+
+    /// A statistic of which some sum is not finite, if there is one.
+    pub fn not_finite(&self) -> Option<Statistic> {
+        let bad = |v: &&Vec<f64>| v.iter().any(|x| !x.is_finite());
+        self.slots.iter().zip(&self.sums).find(|(_, v)| bad(v)).map(|(slot, _)| slot.statistic)
     }
 
     /// The first number of a sum, or zero.

@@ -5,7 +5,7 @@
 const MAX_FRACTION_BITS: i32 = 44;
 
 /// Fewer fraction bits than this would lose digits that estimates need.
-const MIN_FRACTION_BITS: i32 = 10;
+const MIN_FRACTION_BITS: i32 = 6;
 
 /// Why a number cannot be written in fixed point.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

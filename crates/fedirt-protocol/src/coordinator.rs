@@ -4,7 +4,7 @@ use crate::Timestamp;
 use crate::codebook;
 use crate::encoding::{self, EncodingError};
 use crate::message::{Bounds, Enrolment, SiteId, ToCoordinator, ToSite, Turn};
-use fedirt_model::centre::{Calibration, CentreError, Enrolled, Outcome, Plan, Step};
+use fedirt_model::centre::{Calibration, CentreError, Enrolled, Outcome, Plan, Step, total_weight};
 use fedirt_model::exchange::{Aggregate, Request};
 use fedirt_model::fit::{Fit, TraceEntry};
 use fedirt_model::statistics::{Combination, Mode};
@@ -214,6 +214,7 @@ impl Coordinator {
                     students: e.students,
                     codes: e.codes.clone(),
                     weighted: e.weighted,
+                    total_weight: e.total_weight,
                 })
             })
             .collect();
@@ -226,8 +227,13 @@ impl Coordinator {
     }
 
     fn bounds(&self) -> Bounds {
-        let students = self.enrolments.iter().flatten().map(|e| e.students).sum();
-        Bounds { students, sites: self.enrolments.len() as u64 }
+        let students: u64 = self.enrolments.iter().flatten().map(|e| e.students).sum();
+        let largest = self.enrolments.iter().flatten().map(|e| e.largest_weight).fold(0.0, f64::max);
+        let total = total_weight(self.enrolments.iter().flatten().map(|e| e.total_weight));
+        let scaled = largest * students as f64 / total.max(f64::MIN_POSITIVE);
+        // Rows without an answer are left out after the opening: a little room for the scale to move.
+        let largest_weight = (2.0 * scaled).ceil().clamp(1.0, 1e12) as u64;
+        Bounds { students, sites: self.enrolments.len() as u64, largest_weight }
     }
 
     fn open(&mut self, request: Box<Request>) {

@@ -1,12 +1,9 @@
 //! Summaries as ring elements, and back.
 
 use crate::message::Bounds;
-use fedirt_model::exchange::{Request, Slot, Summary};
+use fedirt_model::exchange::{Effects, Request, Slot, Summary};
 use fedirt_model::statistics::Statistic;
 use fedirt_privacy::fixed_point::{FixedPoint, FixedPointError};
-
-/// Before weights are normalised, one of them may be this large.
-const LARGEST_WEIGHT: f64 = 1e6;
 
 /// Why a summary cannot be encoded, or words not decoded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -30,24 +27,20 @@ pub enum EncodingError {
 }
 
 /// The format of a slot: its bound per student or site, times how many there are.
+///
+/// Weights are scaled to add up to the number of students, so sums that are linear in them have the bound of that many
+/// students. Products of scores carry squared weights, and with random effects whole sites take the place of students.
 fn format(request: &Request, bounds: Bounds, slot: Slot) -> Result<FixedPoint, EncodingError> {
     let (students, sites) = (bounds.students as f64, bounds.sites as f64);
-    let mut count = if slot.statistic.per_site() { sites } else { students };
-    if request.weighted {
-        // Scaled weights add up to the number of students; before scaling they are bounded one by one.
-        count *= match slot.statistic {
-            Statistic::ScoreProducts => students,
-            s if s.per_site() => 1.0,
-            _ if request.weight_scale == 1.0 => LARGEST_WEIGHT,
-            _ => 1.0,
-        };
-    }
-    if slot.statistic == Statistic::ScoreProducts {
-        // Random effects send products of whole sites' gradients.
-        count *= students;
-    }
-    let bound = slot.statistic.bound(&request.design) * count.max(1.0);
-    FixedPoint::for_bound(bound.min(1e15))
+    let count = match slot.statistic {
+        Statistic::ScoreProducts if request.effects == Effects::Random => students * students,
+        Statistic::ScoreProducts => students * bounds.largest_weight as f64,
+        statistic if statistic.per_site() => sites,
+        _ => students,
+    };
+    // Twice the bound where weights are scaled: their sum is the number of students only up to rounding.
+    let room = if request.weighted { 2.0 } else { 1.0 };
+    FixedPoint::for_bound(slot.statistic.bound(&request.design) * count.max(1.0) * room)
         .map_err(|error| EncodingError::FixedPoint { statistic: slot.statistic.info().name, error })
 }
 

@@ -18,16 +18,20 @@ pub struct Turn {
 }
 
 /// What a site tells about itself before the first round.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Enrolment {
     /// Name of the site.
     pub name: String,
-    /// Rows of its table.
+    /// Students whose answers count: weight above zero.
     pub students: u64,
     /// For each item of the codebook, the codes it uses as a bit mask; 0 where the site does not give the item.
     pub codes: Vec<u64>,
     /// Whether its students carry weights.
     pub weighted: bool,
+    /// Sum of the weights (the number of students without them).
+    pub total_weight: f64,
+    /// The largest weight.
+    pub largest_weight: f64,
 }
 
 /// What bounds the numbers of a round, so that everyone encodes alike.
@@ -37,6 +41,8 @@ pub struct Bounds {
     pub students: u64,
     /// Sites of the cohort.
     pub sites: u64,
+    /// Largest weight of a student when weights add up to the number of students, rounded up.
+    pub largest_weight: u64,
 }
 
 /// From the coordinator to a site.
@@ -58,7 +64,7 @@ pub enum ToSite {
 }
 
 /// From a site to the coordinator.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ToCoordinator {
     /// The site takes part.
     Enrol(Enrolment),

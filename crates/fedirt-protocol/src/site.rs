@@ -36,11 +36,21 @@ pub struct SiteMachine {
 impl SiteMachine {
     /// A site at a place in the cohort, with a table whose columns are the codebook's items.
     pub fn new(name: String, index: usize, table: ResponseTable) -> Self {
+        let (students, total, largest) = match table.weights() {
+            None => (table.students(), table.students() as f64, 1.0),
+            Some(weights) => (
+                weights.iter().filter(|w| **w > 0.0).count(),
+                weights.iter().sum(),
+                weights.iter().copied().fold(0.0, f64::max),
+            ),
+        };
         let enrolment = Enrolment {
             name,
-            students: table.students() as u64,
+            students: students as u64,
             codes: codes_used(&table),
             weighted: table.weights().is_some(),
+            total_weight: total,
+            largest_weight: largest,
         };
         let mut outputs = VecDeque::new();
         outputs.push_back(SiteOutput::Send(ToCoordinator::Enrol(enrolment)));
@@ -88,7 +98,10 @@ impl SiteMachine {
 /// For each column, the codes that occur, as a bit mask (codes are below 64).
 fn codes_used(table: &ResponseTable) -> Vec<u64> {
     let mut masks = vec![0u64; table.items()];
-    for row in table.rows() {
+    for (i, row) in table.rows().enumerate() {
+        if table.weights().is_some_and(|w| w[i] == 0.0) {
+            continue;
+        }
         for (mask, &cell) in masks.iter_mut().zip(row) {
             if cell != MISSING {
                 *mask |= 1u64 << (cell & 63);

@@ -221,3 +221,73 @@ fn too_little_data_is_an_error_in_words() {
     let empty = vec![vec![MISSING; 6]; 20];
     assert!(run(plan(named(BINARY), Effects::None), vec![table(&empty)]).is_err());
 }
+
+/// Rows whose answers outside `keep` are missing.
+fn only(rows: Vec<Vec<u8>>, keep: std::ops::Range<usize>) -> Vec<Vec<u8>> {
+    let blank = |row: Vec<u8>| {
+        row.into_iter().enumerate().map(|(j, x)| if keep.contains(&j) { x } else { MISSING }).collect()
+    };
+    rows.into_iter().map(blank).collect()
+}
+
+#[test]
+fn a_perfect_school_links_nothing() {
+    let mut sites: Vec<ResponseTable> =
+        (0..4).map(|k| table(&only(rows(150, 0.0, 300 + k), if k < 2 { 0..3 } else { 3..6 }))).collect();
+    sites.push(table(&only(vec![vec![1; 6]; 20], 2..4)));
+    let f = fit(plan(named(BINARY), Effects::Fixed), sites);
+    sound(&f);
+    assert!(warned(&f, "unlinked_parts"));
+    // 12 item parameters, four effects, two origins.
+    assert_eq!(f.npar, 14);
+    assert!(f.items.iter().all(|i| i.se_a.is_some()));
+}
+
+#[test]
+fn anchors_fix_the_origin_of_their_own_part_only() {
+    let sites: Vec<ResponseTable> = (0..4)
+        .map(|k| table(&only(rows(200, 0.2 * k as f64, 400 + k), if k < 2 { 0..3 } else { 3..6 })))
+        .collect();
+    let mut items = named(BINARY);
+    let truth = truth(BINARY, 41);
+    for j in 0..2 {
+        items[j].anchor = anchor(truth[j][0], &truth[j][1..]);
+    }
+    let f = fit(plan(items, Effects::Fixed), sites);
+    sound(&f);
+    assert!(warned(&f, "unlinked_parts"));
+    assert!(f.items[2..].iter().all(|i| i.se_a.is_some()), "{:?}", f.warnings);
+    let free: f64 = f.sites[2..].iter().map(|s| s.effect.unwrap()).sum();
+    assert!(free.abs() < 1e-9 && f.sites.iter().all(|s| s.se.is_some()));
+}
+
+#[test]
+fn bfgs_centres_without_the_perfect_school() {
+    let mut sites: Vec<ResponseTable> = (0..3).map(|k| table(&rows(120, 0.3 * k as f64, 500 + k))).collect();
+    sites.push(table(&vec![vec![1; 6]; 8]));
+    let newton = fit(plan(named(BINARY), Effects::Fixed), sites.clone());
+    let bfgs = fit(
+        with_algorithm(plan(named(BINARY), Effects::Fixed), fedirt_model::centre::AlgorithmKind::Bfgs),
+        sites,
+    );
+    assert!(distance(&newton, &bfgs) < 5e-3, "{}", distance(&newton, &bfgs));
+    for (x, y) in newton.sites[..3].iter().zip(&bfgs.sites) {
+        assert!((x.effect.unwrap() - y.effect.unwrap()).abs() < 5e-3);
+    }
+}
+
+#[test]
+fn many_tiny_sites_are_for_random_effects_and_fixed_ones_say_when_they_fail() {
+    let truth = truth(BINARY, 41);
+    let mut random = Random(600);
+    let sites: Vec<ResponseTable> =
+        (0..200).map(|k| table(&answers(BINARY, &truth, 1 + k % 3, (0.0, 1.0), 0.0, &mut random))).collect();
+    for effects in [Effects::Fixed, Effects::Random] {
+        let f = fit(plan(named(BINARY), effects), sites.clone());
+        // 200 effects from 400 students: the likelihood of fixed effects need not have a maximum.
+        let arrived = f.max_gradient.unwrap() < 1e-5;
+        assert_eq!(f.converged, Some(arrived), "{effects:?} {:?}", f.trace.last());
+        assert!(arrived || effects == Effects::Fixed);
+        assert!(f.sites.iter().all(|s| s.effect.is_none_or(|e| e.abs() < 20.0)));
+    }
+}

@@ -12,8 +12,8 @@ use super::graph::linked_parts;
 use super::meta::Meta;
 use super::newton::Newton;
 use super::opening::{
-    check_algorithm, check_anchors, provisional_design, used_categories, warn_of_parts, warn_of_small_sites,
-    warning,
+    at_one_end, check_algorithm, check_anchors, provisional_design, used_categories, warn_of_parts,
+    warn_of_shifted_codes, warn_of_small_sites, warn_of_tiny_sites, warning,
 };
 use super::outcome::Outcome;
 use super::start::{self, StartSums};
@@ -64,6 +64,8 @@ pub struct Enrolled {
     pub codes: Vec<u64>,
     /// Whether its students carry weights.
     pub weighted: bool,
+    /// Sum of the weights.
+    pub total_weight: f64,
 }
 
 /// What the machine wants.
@@ -129,6 +131,10 @@ impl Calibration {
             AlgorithmKind::Newton | AlgorithmKind::Em => Ask::Start,
             _ => Ask::Counts,
         };
+        // On average a student weighs one, whatever the unit of the file.
+        let total = total_weight(sites.iter().map(|s| s.total_weight));
+        let enrolled: f64 = sites.iter().map(|s| s.students as f64).sum();
+        let weight_scale = if total > 0.0 { enrolled / total } else { 1.0 };
         let calibration = Self {
             plan,
             sites,
@@ -136,7 +142,7 @@ impl Calibration {
             provisional,
             problem: None,
             algorithm: None,
-            weight_scale: 1.0,
+            weight_scale,
             students: 0.0,
             trace: Vec::new(),
             exchanges: 0,
@@ -151,6 +157,11 @@ impl Calibration {
     /// Rounds so far.
     pub fn trace(&self) -> &[TraceEntry] {
         &self.trace
+    }
+
+    /// Students per site: what brings the effects' parts of score products to the size of the items'.
+    fn effect_unit(&self) -> f64 {
+        self.students / self.sites.len().max(1) as f64
     }
 
     fn weighted(&self) -> bool {
@@ -177,10 +188,8 @@ impl Calibration {
         let schema = request.schema();
         self.numbers_sent += schema.iter().map(|slot| slot.len as u64).sum::<u64>();
         let round = self.trace.len() + 1;
-        for slot in &schema {
-            if aggregate.sum(slot.statistic, 0).iter().any(|x| !x.is_finite()) {
-                return Err(CentreError::NotFinite { round, statistic: slot.statistic.info().name });
-            }
+        if let Some(statistic) = aggregate.not_finite() {
+            return Err(CentreError::NotFinite { round, statistic: statistic.info().name });
         }
         let mut entry = TraceEntry {
             round,
@@ -210,6 +219,8 @@ impl Calibration {
                 let (norm, slowest) = problem.gradient_norm(gradient, &[]);
                 entry.max_gradient = Some(norm);
                 entry.slowest_items = slowest;
+                // Standing still is not enough; ten times the tolerance allows for effects found anew at the sites.
+                solution.converged &= norm < 10.0 * problem.settings.tolerance;
                 solution.information = Some(symmetric(size, aggregate.sum(Statistic::Information, 0)));
                 solution.totals = EffectTotals::read(aggregate, 0);
                 self.trace.push(entry);
@@ -218,7 +229,7 @@ impl Calibration {
             Phase::Products(solution, bread) => {
                 let packed = aggregate.sum(Statistic::ScoreProducts, 0);
                 let size = ((8.0 * packed.len() as f64 + 1.0).sqrt() as usize - 1) / 2;
-                let errors = bread.sandwich(&symmetric(size, packed));
+                let errors = bread.sandwich(&symmetric(size, packed), self.effect_unit());
                 return Ok(Step::Ask(self.close(solution, Some(errors), packed)?));
             }
             Phase::Closing(solution, errors) => {
@@ -261,7 +272,9 @@ impl Calibration {
         if self.students < 1.0 {
             return Err(CentreError::NoStudents);
         }
-        self.weight_scale = self.students / aggregate.scalar(Statistic::Weight).max(f64::MIN_POSITIVE);
+        // Rows without an answer have left: the weights of the others add up to their number.
+        let rescale = self.students / aggregate.scalar(Statistic::Weight).max(f64::MIN_POSITIVE);
+        self.weight_scale *= rescale;
         let p = self.provisional.parameters();
         let pairs = aggregate.sum(Statistic::PairTable, 0);
         let table = if pairs.is_empty() {
@@ -269,16 +282,17 @@ impl Calibration {
                 aggregate.sum(Statistic::CategoryCounts, 0),
             ))
         } else {
-            symmetric(p, pairs) * self.weight_scale
+            symmetric(p, pairs) * rescale
         };
         let (design, kept_items, kept) =
             used_categories(&self.plan, &self.provisional, &table, &mut self.warnings)?;
         let names: Vec<String> =
             design.items().iter().map(|i| self.plan.items[i.column].name.clone()).collect();
-        let given = self
-            .sites
-            .iter()
-            .map(|site| (0..design.len()).filter(|&j| site.codes[design.items()[j].column] != 0).collect());
+        let fixed = self.effects == Effects::Fixed;
+        let given =
+            self.sites.iter().filter(|site| !fixed || !at_one_end(&self.sites, &design, site)).map(|site| {
+                (0..design.len()).filter(|&j| site.codes[design.items()[j].column] != 0).collect()
+            });
         let parts = linked_parts(design.len(), given);
         self.warnings.extend(warn_of_parts(&self.plan, self.effects, &design, &parts));
         let anchors: Vec<Option<Anchor>> =
@@ -312,8 +326,8 @@ impl Calibration {
                 };
                 let sums = StartSums {
                     pairs: DMatrix::from_fn(kept.len(), kept.len(), |r, c| table[(kept[r], kept[c])]),
-                    school_products: cut(sub(Statistic::SchoolProducts)) * self.weight_scale,
-                    school_pairs: cut(sub(Statistic::SchoolPairs)) * self.weight_scale,
+                    school_products: cut(sub(Statistic::SchoolProducts)) * rescale,
+                    school_pairs: cut(sub(Statistic::SchoolPairs)) * rescale,
                 };
                 starting_algorithm(&problem, &sums)
             }
@@ -323,15 +337,17 @@ impl Calibration {
         });
         self.problem = Some(problem);
         self.warnings.extend(warn_of_small_sites(self.effects, &self.sites));
+        self.warnings.extend(warn_of_tiny_sites(self.effects, &self.sites));
+        self.warnings.extend(warn_of_shifted_codes(&self.sites));
         Ok(())
     }
 
     /// Centres the solution and turns its information into errors; weighted fits need products of scores for that.
     fn settle(&mut self, mut solution: Box<Solution>) -> Result<Box<Request>, CentreError> {
         let problem = self.problem()?;
-        let centred =
-            solution.effects.is_none() && self.effects == Effects::Fixed && !problem.structure.anchored();
-        if centred {
+        if self.effects == Effects::Fixed && solution.information.is_some() {
+            // With the information at hand sites profile their effect at home, whoever found the items.
+            solution.effects = None;
             super::errors::centre_origin(problem, &mut solution);
         }
         let bread = solution.information.as_ref().and_then(|information| {
@@ -340,12 +356,15 @@ impl Calibration {
         if bread.is_none() && solution.own_variances.is_none() {
             self.warnings.push(warning(
                 "information_not_positive",
-                "the information matrix is not positive definite at the end: no standard errors".into(),
+                "the information matrix is not positive definite at the end: no standard errors (too few items or students for this model, as a rule)".into(),
             ));
         }
         match bread {
             Some(bread) if self.weighted() => {
-                let request = self.request(Ask::Products { point: solution.point.clone() });
+                let request = self.request(Ask::Products {
+                    point: solution.point.clone(),
+                    effect_unit: self.effect_unit(),
+                });
                 self.phase = Phase::Products(solution, Box::new(bread));
                 Ok(request)
             }
@@ -364,15 +383,12 @@ impl Calibration {
         let at_sites = errors
             .as_ref()
             .filter(|_| self.effects != Effects::None)
-            .map(|errors| effect_errors(problem, errors, &solution.totals, products));
-        // With the information at hand sites profile their effect at home, whoever found the items.
-        let effects =
-            solution.effects.clone().filter(|_| solution.own_variances.is_some() || at_sites.is_none());
+            .map(|errors| effect_errors(problem, errors, &solution.totals, products, self.effect_unit()));
         let ask = Ask::Close {
             point: solution.point.clone(),
             sd: problem.structure.sd(&solution.y),
             errors: at_sites,
-            effects,
+            effects: solution.effects.clone(),
             publish_effects: self.plan.publish_effects && self.effects != Effects::None,
         };
         self.phase = Phase::Closing(solution, errors.map(Box::new));
@@ -386,6 +402,9 @@ impl Calibration {
         aggregate: &Aggregate,
     ) -> Result<Outcome, CentreError> {
         let problem = self.problem()?;
+        if solution.at_bound.len() == problem.design.len() {
+            return Err(CentreError::NoEstimates(self.students as u64));
+        }
         let mut outcome = Outcome::new(problem, &self.plan, &self.sites, solution, errors, aggregate);
         outcome.weighted = self.weighted();
         outcome.warnings.splice(0..0, std::mem::take(&mut self.warnings));
@@ -395,6 +414,13 @@ impl Calibration {
         outcome.numbers_sent = self.numbers_sent;
         Ok(outcome)
     }
+}
+
+/// The sum of the sites' weights, whatever their order: added from the smallest up.
+pub fn total_weight(weights: impl Iterator<Item = f64>) -> f64 {
+    let mut weights: Vec<f64> = weights.collect();
+    weights.sort_by(f64::total_cmp);
+    weights.iter().sum()
 }
 
 /// Newton or EM from the pair tables. Items with given parameters set the unit and origin of the start.
@@ -426,6 +452,7 @@ fn effect_errors(
     errors: &Errors,
     totals: &EffectTotals,
     products: &[f64],
+    effect_unit: f64,
 ) -> EffectErrors {
     let p = problem.design.parameters();
     let lower = |size: usize, at: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
@@ -441,10 +468,10 @@ fn effect_errors(
             variances: Vec::new(),
             sd_gradient: problem.structure.sd_from_psi(),
             products: Vec::new(),
+            effect_unit,
         };
     }
     let covariance = lower(p, &|r, c| errors.before_centring[(r, c)]);
-    let centred = !problem.structure.anchored();
     let mean_loadings = totals
         .loadings
         .iter()
@@ -454,9 +481,13 @@ fn effect_errors(
     EffectErrors {
         covariance,
         mean_loadings,
-        sites: totals.sites.iter().map(|n| if centred { *n } else { 0.0 }).collect(),
+        // Nothing is centred where anchors fix the origin.
+        sites: (totals.sites.iter().enumerate())
+            .map(|(part, n)| if problem.structure.anchors_part(&problem.parts, part) { 0.0 } else { *n })
+            .collect(),
         variances: totals.variances.clone(),
         sd_gradient: problem.structure.sd_from_psi(),
         products: products.to_vec(),
+        effect_unit,
     }
 }

@@ -106,15 +106,16 @@ impl Bread {
         Errors { covariance, before_centring, condition_number: self.condition_number }
     }
 
-    /// Sandwich covariances from products of scores over (ψ, then log τ or the effects' ε by linked part).
-    pub(crate) fn sandwich(&self, products: &DMatrix<f64>) -> Errors {
+    /// Sandwich covariances from products of scores over (ψ, then log τ or the effects' ε by linked part, the latter in
+    /// units of `effect_unit`).
+    pub(crate) fn sandwich(&self, products: &DMatrix<f64>, effect_unit: f64) -> Errors {
         let score_map = &self.centring * &self.wide * &self.inverse * self.scores.transpose();
         let mut map = DMatrix::zeros(score_map.nrows(), products.nrows());
         map.view_mut((0, 0), score_map.shape()).copy_from(&score_map);
         for origin in &self.shifts {
             // ε moves the centre.
             let mut column = map.column_mut(self.parameters + origin.part);
-            column += &origin.direction / origin.sites;
+            column += &origin.direction / (origin.sites * effect_unit);
         }
         let covariance = &map * products * map.transpose();
         Errors { covariance, ..self.observed() }
@@ -132,7 +133,7 @@ pub(crate) fn centre_origin(problem: &Problem, solution: &mut Solution) {
     for j in 0..design.len() {
         let part = problem.parts[j];
         let sites = solution.totals.sites.get(part).copied().unwrap_or(0.0);
-        if sites <= 0.0 {
+        if sites <= 0.0 || problem.structure.anchors_part(&problem.parts, part) {
             continue;
         }
         let mean = solution.totals.sum[part] / sites;
@@ -150,8 +151,8 @@ pub(crate) fn centre_origin(problem: &Problem, solution: &mut Solution) {
         let moved = back.transpose() * DVector::from_row_slice(row);
         row.copy_from_slice(moved.as_slice());
     }
-    let sd = problem.structure.sd(&solution.y);
-    solution.y = problem.structure.coordinates(&solution.point.psi, sd, 0.0);
+    let (sd, mean) = (problem.structure.sd(&solution.y), problem.structure.mean(&solution.y));
+    solution.y = problem.structure.coordinates(&solution.point.psi, sd, mean);
 }
 
 /// The centring map over w, and the origin of each linked part.
@@ -159,12 +160,12 @@ fn centring(problem: &Problem, psi: &[f64], totals: &EffectTotals) -> (DMatrix<f
     let p = problem.design.parameters();
     let mut map = DMatrix::identity(p + 3, p + 3);
     let mut shifts = Vec::new();
-    if problem.effects != Effects::Fixed || problem.structure.anchored() || totals.loadings.is_empty() {
+    if problem.effects != Effects::Fixed || totals.loadings.is_empty() {
         return (map, shifts);
     }
     let direction = problem.design.shift_direction(psi);
     for (part, &sites) in totals.sites.iter().enumerate() {
-        if sites <= 0.0 {
+        if sites <= 0.0 || problem.structure.anchors_part(&problem.parts, part) {
             continue;
         }
         let mut n = DVector::zeros(p + 3);

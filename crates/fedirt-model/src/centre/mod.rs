@@ -23,7 +23,7 @@ mod structure;
 
 pub(crate) use algorithm::symmetric;
 pub use algorithm::{AlgorithmKind, Settings};
-pub use calibration::{Calibration, Enrolled, ItemPlan, Plan, Step};
+pub use calibration::{Calibration, Enrolled, ItemPlan, Plan, Step, total_weight};
 pub(crate) use newton::LocalNewton;
 pub use outcome::Outcome;
 pub(crate) use published::Layout;
@@ -34,11 +34,18 @@ pub use structure::Anchor;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CentreError {
     /// Fewer than two items can be calibrated.
-    #[error("{0} of the items can be calibrated, and at least two are needed: {1}")]
+    #[error(
+        "at least two items are needed, and {0} can be calibrated{1}: an item needs two categories that students chose (of weight above zero, where there are weights)"
+    )]
     TooFewItems(usize, String),
     /// No site has a student with an answer.
     #[error("no student has answered any item")]
     NoStudents,
+    /// No item has a finite estimate.
+    #[error(
+        "no item has a finite estimate: {0} students are too few for this model, or the answers agree perfectly"
+    )]
+    NoEstimates(u64),
     /// The models do not go together.
     #[error("{0}")]
     Models(String),

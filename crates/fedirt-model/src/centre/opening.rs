@@ -101,6 +101,8 @@ pub(super) fn provisional_design(
     }
     if items.len() < 2 {
         let names = some_names(items.iter().map(|i| plan.items[i.column].name.as_str()));
+        let names = if names.is_empty() { names } else { format!(" ({names})") };
+        let names = if names.is_empty() { names } else { format!(" ({names})") };
         return Err(CentreError::TooFewItems(items.len(), names));
     }
     Design::try_from(items).map_err(|e| CentreError::Models(e.to_string()))
@@ -108,6 +110,19 @@ pub(super) fn provisional_design(
 
 fn default_model(categories: usize) -> String {
     if categories == 2 { "2pl" } else { "gpcm" }.to_owned()
+}
+
+/// Whether all answers of a site stand at the top of their items, or all at the bottom: such a site has no finite
+/// effect, says nothing of items, and links none.
+pub(super) fn at_one_end(sites: &[Enrolled], design: &Design, site: &Enrolled) -> bool {
+    let only = |end: fn(u64) -> u64| {
+        design.items().iter().all(|item| {
+            let all = sites.iter().fold(0u64, |m, s| m | s.codes[item.column]);
+            let mine = site.codes[item.column];
+            mine == 0 || mine == end(all)
+        })
+    };
+    only(|mask| 1 << (63 - mask.leading_zeros().min(63))) || only(|mask| mask & mask.wrapping_neg())
 }
 
 /// The design of items and categories that somebody used, the kept items and the kept categories.
@@ -157,6 +172,7 @@ pub(super) fn used_categories(
     warnings.extend(found);
     if items.len() < 2 {
         let names = some_names(items.iter().map(|i| plan.items[i.column].name.as_str()));
+        let names = if names.is_empty() { names } else { format!(" ({names})") };
         return Err(CentreError::TooFewItems(items.len(), names));
     }
     let design = Design::try_from(items).map_err(|e| CentreError::Models(e.to_string()))?;
@@ -219,6 +235,42 @@ pub(super) fn warn_of_small_sites(effects: Effects, sites: &[Enrolled]) -> Optio
         warning(
             "small_sites",
             format!("half of the sites have at most {median} students: random effects (--effects random) estimate such sites better"),
+        )
+    })
+}
+
+/// Fixed effects sum to zero over sites, whatever their size: a tiny one makes everyone's origin uncertain.
+pub(super) fn warn_of_tiny_sites(effects: Effects, sites: &[Enrolled]) -> Option<Warning> {
+    let tiny: Vec<&str> =
+        sites.iter().filter(|s| (1..5).contains(&s.students)).map(|s| s.name.as_str()).collect();
+    (effects == Effects::Fixed && !tiny.is_empty() && tiny.len() < sites.len()).then(|| {
+        warning(
+            "tiny_sites",
+            format!(
+                "fewer than 5 students at {}: the effects sum to zero over all sites, so this widens the standard errors of all difficulties and effects; leave such sites out, or use --effects random",
+                some_names(tiny)
+            ),
+        )
+    })
+}
+
+/// Sites whose lowest code is above others' although they use several codes: 1, 2, … here and 0, 1, … there.
+pub(super) fn warn_of_shifted_codes(sites: &[Enrolled]) -> Option<Warning> {
+    let all = |site: &Enrolled| site.codes.iter().fold(0u64, |m, c| m | c);
+    let lowest = sites.iter().map(all).filter(|m| *m != 0).map(u64::trailing_zeros).min()?;
+    let shifted: Vec<&str> = sites
+        .iter()
+        .filter(|s| all(s).count_ones() > 1 && all(s).trailing_zeros() > lowest)
+        .map(|s| s.name.as_str())
+        .collect();
+    (!shifted.is_empty()).then(|| {
+        warning(
+            "codes_differ",
+            format!(
+                "code {lowest} never occurs at {}, but does elsewhere: if those sites count their categories from {}, recode them; as it is, codes are taken to mean the same everywhere",
+                some_names(shifted),
+                lowest + 1
+            ),
         )
     })
 }

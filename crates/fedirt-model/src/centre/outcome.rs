@@ -92,14 +92,16 @@ impl Outcome {
                 let (ds, dt) = (solution.point.site_sd, value);
                 ds * ds * c[(p, p)] + 2.0 * ds * dt * c[(p, p + 2)] + dt * dt * c[(p + 2, p + 2)]
             });
-            (value, variance.map(|v| v.max(0.0).sqrt()))
+            // At the floor the estimate is a bound, and has no error.
+            let floor = solution.point.site_sd <= super::newton::SITE_SD_FLOOR * 1.0001;
+            (value, variance.filter(|_| !floor).map(|v| v.max(0.0).sqrt()))
         });
         if let Some((value, _)) = site_sd
             && solution.point.site_sd <= super::newton::SITE_SD_FLOOR * 1.0001
         {
             warnings.push(Warning {
                 code: "no_site_variance".into(),
-                message: format!("sites do not differ: their SD rests at its floor of {value:.3}"),
+                message: format!("no difference between sites can be told: their SD rests at its floor of {value:.3}, and effects and their errors mean little"),
             });
         }
         let gradient = aggregate.sum(Statistic::Gradient, 0);
@@ -110,11 +112,9 @@ impl Outcome {
                 } else {
                     solution.totals.sites.iter().sum()
                 };
-                let origins = if problem.structure.anchored() {
-                    0
-                } else {
-                    problem.parts.iter().max().map_or(1, |p| p + 1)
-                };
+                let parts = 0..problem.parts.iter().max().map_or(1, |p| p + 1);
+                let origins =
+                    parts.filter(|&part| !problem.structure.anchors_part(&problem.parts, part)).count();
                 (with as usize).saturating_sub(origins)
             }
             Effects::Random => 1,
@@ -141,7 +141,7 @@ impl Outcome {
             condition_number: errors.map(|e| e.condition_number).filter(|c| c.is_finite()),
             curves,
             histogram,
-            students: problem.students as u64,
+            students: aggregate.scalar(Statistic::Students) as u64,
             weighted: false,
             rounds: 0,
             exchanges: 0,

@@ -136,12 +136,13 @@ pub(super) fn report_items(
         warnings.push(Warning {
             code: "no_finite_estimate".into(),
             message: format!(
-                "the likelihood has no finite maximum for {names}: their parameters are left empty"
+                "slopes beyond what the grid can resolve, if they are finite at all: {names}; their parameters are left empty (--nodes 241 resolves steeper ones)"
             ),
         });
     }
     let reversed: Vec<usize> = (0..design.len())
-        .filter(|&j| solution.point.psi[design.offset(j)] < 0.0 && !problem.structure.is_anchored(j))
+        .filter(|&j| solution.point.psi[design.offset(j)] < 0.0)
+        .filter(|j| !problem.structure.is_anchored(*j) && !solution.at_bound.contains(j))
         .collect();
     if !reversed.is_empty() {
         warnings.push(Warning {

@@ -35,7 +35,7 @@ pub(super) fn centre_remainder(
     psi: &mut [f64],
     effects: &mut [Effect],
 ) {
-    if problem.effects != Effects::Fixed || problem.structure.anchored() || effects.is_empty() {
+    if problem.effects != Effects::Fixed || effects.is_empty() {
         return;
     }
     let design = &problem.design;
@@ -43,6 +43,9 @@ pub(super) fn centre_remainder(
         (0..design.len()).find(|&j| site.codes[design.items()[j].column] != 0).map(|j| problem.parts[j])
     };
     for part in 0..=problem.parts.iter().max().copied().unwrap_or(0) {
+        if problem.structure.anchors_part(&problem.parts, part) {
+            continue;
+        }
         let mut mine: Vec<&mut f64> = effects
             .iter_mut()
             .zip(sites)

@@ -109,6 +109,11 @@ impl Structure {
         self.anchors.iter().any(Option::is_some)
     }
 
+    /// Whether anchors fix the origin of a linked part.
+    pub(crate) fn anchors_part(&self, parts: &[usize], part: usize) -> bool {
+        self.anchors.iter().zip(parts).any(|(anchor, p)| anchor.is_some() && *p == part)
+    }
+
     /// Whether the item's parameters are given.
     pub(crate) fn is_anchored(&self, item: usize) -> bool {
         self.anchors[item].is_some()
@@ -343,14 +348,12 @@ impl Structure {
     }
 
     /// Directions in which the likelihood with fixed effects is flat: the origin of each linked part, as unit
-    /// vectors in the coordinates. None where anchors fix the origin.
+    /// vectors in the coordinates; parts whose origin anchors fix have none.
     pub(crate) fn flat_directions(&self, y: &DVector<f64>, parts: &[usize]) -> Vec<DVector<f64>> {
-        if self.anchored() {
-            return Vec::new();
-        }
         let psi = self.psi(y);
         let shift = self.design.shift_direction(&psi);
         (0..=parts.iter().max().copied().unwrap_or(0))
+            .filter(|&part| !self.anchors_part(parts, part))
             .filter_map(|part| {
                 let mut direction = DVector::zeros(self.size);
                 for j in (0..self.design.len()).filter(|&j| parts[j] == part) {

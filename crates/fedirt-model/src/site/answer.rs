@@ -90,7 +90,7 @@ impl Answer<'_> {
             Ask::LocalFit { tolerance, iterations } => {
                 self.local_fit(*tolerance, *iterations, &mut vectors);
             }
-            Ask::Products { point } => vectors.push(self.score_products(point)),
+            Ask::Products { point, effect_unit } => vectors.push(self.score_products(point, *effect_unit)),
             Ask::Close { .. } => self.close(&mut vectors),
         }
         Summary { vectors }
@@ -157,17 +157,18 @@ impl Answer<'_> {
                 let e = &profiled.evaluation;
                 vectors.push(vec![e.loglik]);
                 vectors.push(e.gradient[..p].to_vec());
-                let bounded = profiled.s.abs() >= BOUND;
                 let information = if depth == Depth::Observed { -e.hessian[(p, p)] } else { 0.0 };
-                let profile_out = (information > 0.0 && !bounded).then_some(information);
+                // At the bound the effect does not follow the items, and does not count among the effects.
+                let finite = profiled.s.abs() < BOUND;
+                let profile_out = (information > 0.0 && finite).then_some(information);
                 self.push_information(e, curvature, p, profile_out, vectors);
                 let by_part = |x: f64| {
                     let mut v = vec![0.0; parts];
                     v[self.part()] = x;
                     v
                 };
-                vectors.push(by_part(1.0));
-                vectors.push(by_part(profiled.s));
+                vectors.push(by_part(f64::from(u8::from(finite))));
+                vectors.push(by_part(if finite { profiled.s } else { 0.0 }));
                 if curvature == Curvature::Observed {
                     let mut loadings = vec![0.0; parts * p];
                     if let Some(i) = profile_out {

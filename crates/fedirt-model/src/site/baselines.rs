@@ -64,7 +64,7 @@ impl Answer<'_> {
                 if psi[0].abs() < 0.05 || psi[0].abs() > 20.0 || b.iter().any(|b| b.abs() > 20.0) {
                     continue;
                 }
-                let n = self.data.answers(j);
+                let n: f64 = counts[design.span(j)].iter().sum();
                 for r in 0..to.len() {
                     let value = if r == 0 { psi[0] } else { b[r - 1] };
                     let variance = local.variance(&small, k, r);

@@ -63,7 +63,8 @@ impl Answer<'_> {
             (Effects::Fixed, None) => {
                 let depth = if errors.is_some() { Depth::Observed } else { Depth::Gradient };
                 let profiled = self.data.profile(&point.psi, self.grid, depth);
-                own.0 = profiled.s * sd;
+                let finite = profiled.s.abs() < BOUND;
+                own.0 = if finite { profiled.s * sd } else { 0.0 };
                 if let Some(errors) = errors
                     && let Some(effect) = OwnEffect::of(&profiled, p)
                 {
@@ -80,6 +81,7 @@ impl Answer<'_> {
                 (e.loglik, e.gradient[..p].to_vec(), s)
             }
         };
+        vectors.push(vec![self.data.students as f64]);
         vectors.push(vec![loglik]);
         vectors.push(gradient);
         vectors.push((0..design.len()).map(|j| self.data.answers_unweighted(j)).collect());
@@ -92,7 +94,7 @@ impl Answer<'_> {
     }
 
     /// Products of scores, lower triangle: of students, or with random effects of the site as a whole.
-    pub(super) fn score_products(&self, point: &Point) -> Vec<f64> {
+    pub(super) fn score_products(&self, point: &Point, effect_unit: f64) -> Vec<f64> {
         let p = self.data.design.parameters();
         let size = p + self.request.part_count();
         match self.request.effects {
@@ -105,15 +107,18 @@ impl Answer<'_> {
             Effects::Fixed if self.data.no_finite_effect(&point.psi) => vec![0.0; triangle(size)],
             Effects::Fixed => {
                 let profiled = self.data.profile(&point.psi, self.grid, Depth::Observed);
-                OwnEffect::of(&profiled, p)
-                    .map_or_else(|| vec![0.0; triangle(size)], |own| self.own_products(point, &own))
+                OwnEffect::of(&profiled, p).map_or_else(
+                    || vec![0.0; triangle(size)],
+                    |own| self.own_products(point, &own, effect_unit),
+                )
             }
         }
     }
 
-    fn own_products(&self, point: &Point, own: &OwnEffect) -> Vec<f64> {
+    fn own_products(&self, point: &Point, own: &OwnEffect, effect_unit: f64) -> Vec<f64> {
         let place = (self.part(), self.request.part_count());
-        self.data.score_products(&point.psi, own.s, self.grid, Some((&own.loading, own.variance, place)))
+        let scaled = own.variance * effect_unit;
+        self.data.score_products(&point.psi, own.s, self.grid, Some((&own.loading, scaled, place)))
     }
 
     /// Standard error of the site's own effect on the reported scale.
@@ -145,12 +150,12 @@ impl Answer<'_> {
         } else {
             let size = p + self.request.part_count();
             let all = symmetric(size, &errors.products);
-            let mine = symmetric(size, &self.own_products(point, own));
-            let e = p + part;
+            let mine = symmetric(size, &self.own_products(point, own, errors.effect_unit));
+            let (e, unit) = (p + part, errors.effect_unit);
             let items = pull.dot(&(all.view((0, 0), (p, p)) * &pull));
             let cross = (0..p).map(|r| pull[r] * (mine[(r, e)] - share * all[(r, e)])).sum::<f64>();
             let noise = mine[(e, e)] * (1.0 - 2.0 * share) + all[(e, e)] * share * share;
-            items + 2.0 * sd * cross + sd * sd * noise
+            items + 2.0 * sd * cross / unit + sd * sd * noise / (unit * unit)
         };
         variance.max(0.0).sqrt()
     }
@@ -182,11 +187,6 @@ impl Answer<'_> {
 }
 
 impl SiteData {
-    /// Weighted answers to an item.
-    pub(super) fn answers(&self, item: usize) -> f64 {
-        self.category_counts()[self.design.span(item)].iter().sum()
-    }
-
     /// Students who answered an item.
     fn answers_unweighted(&self, item: usize) -> f64 {
         let mut n = 0usize;

@@ -106,14 +106,15 @@ pub struct SiteData {
 
 impl SiteData {
     /// Recodes a table by the codes of a design. Weights are multiplied by `weight_scale`; students without
-    /// an answer to a calibrated item are left out.
+    /// an answer to a calibrated item, or of weight zero, are left out.
     pub fn new(table: &ResponseTable, design: &Design, weight_scale: f64) -> Self {
         let (cells, mut patterns) = recode(table, design);
-        let weight_of = |row: u32| table.weights().map_or(1.0, |w| w[row as usize] * weight_scale);
+        let weight_of = |row: u32| table.weights().map_or(1.0, |w| w[row as usize]) * weight_scale;
         patterns.retain(|(pattern, _)| pattern.iter().any(|word| *word != 0));
         let mut panels = Vec::new();
         let mut rest: Vec<u32> = Vec::new();
-        for (pattern, rows) in patterns {
+        for (pattern, mut rows) in patterns {
+            rows.retain(|&row| weight_of(row) > 0.0);
             let given: Vec<usize> =
                 (0..design.len()).filter(|j| pattern[j / 64] >> (j % 64) & 1 == 1).collect();
             let fast = given.iter().all(|&j| design.model(j).residual_scores());
@@ -131,7 +132,9 @@ impl SiteData {
         }
         let students = panels.iter().map(Panel::students).sum();
         let total_weight = panels.iter().flat_map(|p| &p.weights).sum();
-        Self { design: design.clone(), panels, students, total_weight, weighted: table.weights().is_some() }
+        // Weights of one need no multiplication.
+        let weighted = panels.iter().flat_map(|p| &p.weights).any(|w| *w != 1.0);
+        Self { design: design.clone(), panels, students, total_weight, weighted }
     }
 
     /// Students with at least one answer to a calibrated item.
