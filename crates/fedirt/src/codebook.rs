@@ -70,6 +70,13 @@ pub(crate) fn plan_items(
         match plan.iter_mut().find(|p| p.name == given.name) {
             Some(item) => {
                 anchors += 1;
+                let asked = args.item_model.iter().find(|(name, _)| name == &given.name);
+                if let (Some((name, asked)), Some(model)) = (asked, &given.model)
+                    && asked != model
+                {
+                    problems
+                        .push(format!("--item-model {name}={asked}: the fixed items give {name} as {model}"));
+                }
                 fix(item, given);
             }
             None => absent.push(given.name),
@@ -84,6 +91,7 @@ pub(crate) fn plan_items(
     }
     for item in &mut plan {
         problems.extend(settle_codes(item, seen.of(&item.name)));
+        warnings.extend(unused_fixed_steps(item, seen.of(&item.name)));
     }
     CliError::usage(problems)?;
     Ok((plan, warnings))
@@ -104,6 +112,19 @@ fn fix(item: &mut ItemPlan, given: FixedItem) {
     };
     item.model = Some(name);
     item.anchor = Some(Anchor { a: given.a, d });
+}
+
+/// A fixed item with more categories than anyone here chose: right, or the parameters of another item.
+fn unused_fixed_steps(item: &ItemPlan, seen: u64) -> Option<Warning> {
+    let categories = item.anchor.as_ref()?.d.len() + 1;
+    let chosen = seen.count_ones() as usize;
+    (chosen > 0 && chosen < categories).then(|| Warning {
+        code: "fixed_item_categories".to_owned(),
+        message: format!(
+            "fixed item {} has {categories} categories, and students here chose {chosen} of them: is it the same item?",
+            item.name
+        ),
+    })
 }
 
 /// Where the number of categories is given, the codes that stand for them: 0, 1, … or, if the files say so,

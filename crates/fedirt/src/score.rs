@@ -17,7 +17,8 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     let how = how(args);
     let progress = Progress::new();
     progress.say("reading");
-    let reading = fedirt_site::read(&args.files, &args.columns.read_options(None)).map_err(CliError::from);
+    let reading = fedirt_site::read(&args.files, &args.columns.read_options(args.weight.as_ref()))
+        .map_err(CliError::from);
     let (fit, reading) = match (read_fit(&args.fit), reading) {
         (Ok(fit), Ok(reading)) => (fit, reading),
         (fit, reading) => {
@@ -70,6 +71,9 @@ fn check_flags(args: &ScoreArgs) -> Result<(), CliError> {
                 problems.push(format!("{flag} is used by --method pv only"));
             }
         }
+    }
+    if args.site_effect.is_some() && matches!(args.method, MethodArg::Wle | MethodArg::Ml) {
+        problems.push("--site-effect moves the prior, which --method wle and ml do not use".to_owned());
     }
     if let Some(x) = args.site_effect.filter(|x| !x.is_finite()) {
         problems.push(format!("--site-effect {x}: a finite number is needed"));

@@ -43,14 +43,14 @@ fn table(out: &mut String, fit: &Fit) {
     if mixed {
         out.push_str("<th scope=\"col\" class=\"words\">Model</th>");
     }
-    out.push_str("<th scope=\"col\">a</th>");
+    out.push_str("<th scope=\"col\">n</th><th scope=\"col\">a</th>");
     for letter in ["b", "d"] {
         for step in 1..=steps {
             let number = if steps == 1 { String::new() } else { step.to_string() };
             out.push_str(&format!("<th scope=\"col\" class=\"as-{letter}\">{letter}{number}</th>"));
         }
     }
-    out.push_str("<th scope=\"col\">n</th></tr></thead>\n<tbody>\n");
+    out.push_str("</tr></thead>\n<tbody>\n");
     let grid = shape::grid(fit, SPARK_POINTS);
     for (index, item) in fit.items.iter().enumerate() {
         row(out, index, item, steps, mixed, &grid);
@@ -64,7 +64,8 @@ fn row(out: &mut String, index: usize, item: &FitItem, steps: usize, mixed: bool
     if mixed {
         out.push_str(&format!("<td class=\"words\">{}</td>", escape(&words::model(&item.model))));
     }
-    out.push_str(&format!("<td>{}</td>", slope(item)));
+    let answers = item.n.map_or_else(|| MISSING.to_owned(), text::count);
+    out.push_str(&format!("<td>{answers}</td><td>{}</td>", slope(item)));
     for (letter, values, errors) in [("b", &item.b, &item.se_b), ("d", &item.d, &item.se_d)] {
         for step in 0..steps {
             let of = |list: &[Option<f64>]| list.get(step).copied().flatten();
@@ -76,7 +77,7 @@ fn row(out: &mut String, index: usize, item: &FitItem, steps: usize, mixed: bool
             out.push_str(&format!("<td class=\"as-{letter}\">{cell}</td>"));
         }
     }
-    out.push_str(&format!("<td>{}</td></tr>\n", item.n.map_or_else(|| MISSING.to_owned(), text::count)));
+    out.push_str("</tr>\n");
 }
 
 fn slope(item: &FitItem) -> String {

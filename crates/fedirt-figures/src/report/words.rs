@@ -8,7 +8,7 @@ use crate::text;
 pub(super) fn model(name: &str) -> String {
     match name {
         "rasch" => "Rasch".to_owned(),
-        "mixed" => "Mixed-model".to_owned(),
+        "mixed" => "Mixed-format".to_owned(),
         other => other.to_uppercase(),
     }
 }

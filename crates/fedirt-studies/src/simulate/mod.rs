@@ -1,6 +1,6 @@
 //! Data with known parameters: what is drawn ([`Spec`]), the truth behind it ([`Truth`]), and the answers.
 //!
-//! Every kind of draw has a random stream of its own (see [`Stream`]), and so has every site. So the same seed
+//! Every kind of draw has a random stream of its own (`Stream`), and so has every site. So the same seed
 //! gives the same answers whatever the number of threads; a further site or a share of missing answers leaves
 //! all other draws as they were.
 

@@ -20,6 +20,7 @@ pub(crate) enum ModelArg {
     /// generalised partial credit: slopes free
     Gpcm,
     /// graded response
+    #[value(alias = "graded")]
     Grm,
 }
 
@@ -98,7 +99,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
     /// Model of all items [default: 2pl for 0/1 items, gpcm for the others]
-    #[arg(long, value_name = "MODEL", help_heading = "Model")]
+    #[arg(long, value_name = "MODEL", ignore_case = true, help_heading = "Model")]
     pub model: Option<ModelArg>,
     /// Models of single items
     #[arg(

@@ -39,7 +39,10 @@ pub(crate) struct ScoreArgs {
     /// Seed of the plausible values (pv) [default: 1]
     #[arg(long, value_name = "S", help_heading = "Scores")]
     pub seed: Option<u64>,
-    /// Effect of sites that the fit has none for [default: 0]
+    /// Column of student weights: no item, and of no use for scores
+    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    pub weight: Option<String>,
+    /// Effect of sites that the fit has none for (eap, map, pv) [default: 0]
     #[arg(long, value_name = "X", allow_hyphen_values = true, help_heading = "Scores")]
     pub site_effect: Option<f64>,
     /// Write the scores to a file [default: standard output]
@@ -50,7 +53,7 @@ pub(crate) struct ScoreArgs {
 const EXAMPLES: &str = "Examples:
   fedirt score results/fit.json north.csv south.csv --out scores.csv
   fedirt score results/fit.json exam.csv --site school --method pv --draws 10 --seed 7
-  fedirt score results/fit.json newschool.csv --site-effect=-0.3 --method wle
+  fedirt score results/fit.json newschool.csv --site-effect=-0.3 --method map
 
 Items are matched by name; a site's effect is looked up by the site's name.
 Columns: id (or the row's number within its site), site, answered (items), raw (sum of categories,

@@ -14,7 +14,7 @@ type Fact = (&'static str, String);
 pub(super) fn title(fit: &Fit) -> String {
     let model = match fit.model.as_str() {
         "rasch" => "Rasch".to_owned(),
-        "mixed" => "Mixed-model".to_owned(),
+        "mixed" => "Mixed-format".to_owned(),
         other => other.to_uppercase(),
     };
     let sites = match fit.sites.len() as u64 {
