@@ -30,7 +30,7 @@ fn the_block_and_the_tables() {
     ] {
         assert!(out.contains(&format!("{name}  ")), "{name}\n{out}");
     }
-    assert!(out.starts_with("Mixed-model calibration of 6 items at 3 sites, 370 students · converged\n"));
+    assert!(out.starts_with("Mixed-format calibration of 6 items at 3 sites, 370 students · converged\n"));
     // No colours in a pipe, and no line longer than a page.
     assert!(!out.contains('\u{1b}'));
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
