@@ -85,7 +85,7 @@ pub(super) fn report_sites(
         warnings.push(Warning {
             code: "site_without_effect".into(),
             message: format!(
-                "no finite effect: every answer stands at one end of the scale at {}",
+                "no finite effect, because there are no answers or all stand at one end of the scale: {}",
                 super::opening::some_names(silent)
             ),
         });
