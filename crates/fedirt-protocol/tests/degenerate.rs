@@ -291,3 +291,24 @@ fn many_tiny_sites_are_for_random_effects_and_fixed_ones_say_when_they_fail() {
         assert!(f.sites.iter().all(|s| s.effect.is_none_or(|e| e.abs() < 20.0)));
     }
 }
+
+#[test]
+fn two_traits_in_one_test_are_named() {
+    // Items 1–4 measure one thing, 5–8 another: two maxima, one for each.
+    let models: &[(&str, usize)] = &[("2pl", 2); 8];
+    let half = &models[..4];
+    let mut random = Random(700);
+    let strong = vec![vec![2.0, 0.0]; 4];
+    let (one, other) = (
+        answers(half, &strong, 400, (0.0, 1.0), 0.0, &mut random),
+        answers(half, &strong, 400, (0.0, 1.0), 0.0, &mut random),
+    );
+    let rows: Vec<Vec<u8>> = one.iter().zip(&other).map(|(a, b)| [a.clone(), b.clone()].concat()).collect();
+    let f = fit(plan(named(models), Effects::None), vec![table(&rows)]);
+    assert!(warned(&f, "competing_maxima"), "{:?}", f.warnings);
+    assert_eq!(f.converged, Some(true));
+    // The solution is one of the two traits: the other half hardly loads.
+    let size =
+        |range: std::ops::Range<usize>| f.items[range].iter().map(|i| i.a.unwrap().abs()).fold(0.0, f64::max);
+    assert!(size(0..4).max(size(4..8)) > 1.0 && size(0..4).min(size(4..8)) < 0.5);
+}

@@ -132,6 +132,8 @@ pub(crate) struct Solution {
     pub at_bound: Vec<usize>,
     /// Coordinates that ended at their bounds.
     pub held: Vec<usize>,
+    /// Log-likelihoods of the starting points, where there were several: best first.
+    pub starts: Vec<f64>,
 }
 
 /// What an algorithm wants next.

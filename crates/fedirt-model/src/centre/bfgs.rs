@@ -72,6 +72,7 @@ pub(super) fn solution(problem: &Problem, layout: &Layout, x: &[f64], converged:
         own_variances: None,
         at_bound: Vec::new(),
         held: Vec::new(),
+        starts: Vec::new(),
     }))
 }
 

@@ -112,6 +112,7 @@ impl Algorithm for Em {
                 own_variances: None,
                 at_bound: problem.structure.items_of(&held),
                 held,
+                starts: Vec::new(),
             }));
         }
         // An extrapolation that lost likelihood is undone.

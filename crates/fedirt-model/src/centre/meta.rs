@@ -40,6 +40,7 @@ impl Algorithm for Meta {
             own_variances: Some(variances),
             at_bound: missing,
             held: Vec::new(),
+            starts: Vec::new(),
         }))
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Newton {
     radius: f64,
     step: f64,
     rounds: usize,
+    /// Log-likelihoods of the starting points, where there were several: best first.
+    starts: Vec<f64>,
     /// The last step that was taken.
     last: DVector<f64>,
     /// Coordinates that have run into their bounds; they stay there.
@@ -53,7 +55,16 @@ impl Newton {
         let last = DVector::zeros(starts.first().map_or(0, DVector::len));
         let asked = starts.into_iter().map(|y| (y, tau.max(SITE_SD_FLOOR))).collect();
         // The start round has been spent.
-        Self { asked, best: None, radius: 1.0, step: 0.0, rounds: 1, last, stuck: Vec::new() }
+        Self {
+            asked,
+            best: None,
+            radius: 1.0,
+            step: 0.0,
+            rounds: 1,
+            starts: Vec::new(),
+            last,
+            stuck: Vec::new(),
+        }
     }
 
     fn ask(&self, problem: &Problem) -> Next {
@@ -119,6 +130,7 @@ impl Newton {
             own_variances: None,
             at_bound: problem.structure.items_of(&reply.held),
             held: reply.held.clone(),
+            starts: self.starts.clone(),
         }))
     }
 }
@@ -200,6 +212,12 @@ impl Algorithm for Newton {
     fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next {
         let Some(aggregate) = aggregate else { return self.ask(problem) };
         self.rounds += 1;
+        if self.asked.len() > 1 {
+            let loglik =
+                |k| aggregate.sum(Statistic::Loglik, k).first().copied().unwrap_or(f64::NEG_INFINITY);
+            self.starts = (0..self.asked.len()).map(loglik).collect();
+            self.starts.sort_by(|a, b| b.total_cmp(a));
+        }
         let Some(reply) = self.read(problem, aggregate) else { return self.ask(problem) };
         trace.loglik = Some(reply.loglik);
         trace.max_gradient = Some(reply.norm);

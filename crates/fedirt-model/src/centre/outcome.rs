@@ -104,6 +104,14 @@ impl Outcome {
                 message: format!("no difference between sites can be told: their SD rests at its floor of {value:.3}, and effects and their errors mean little"),
             });
         }
+        if let [best, second, ..] = solution.starts[..] {
+            warnings.push(Warning {
+                code: "competing_maxima".into(),
+                message: format!(
+                    "the two-way tables suggest two solutions, as when a test measures two things: at the start their log-likelihoods are {best:.1} and {second:.1}; the first is followed"
+                ),
+            });
+        }
         let gradient = aggregate.sum(Statistic::Gradient, 0);
         let fixed_sites = match problem.effects {
             Effects::Fixed if solution.own_variances.is_none() => {
