@@ -36,7 +36,7 @@ pub struct Fit {
     pub converged: Option<bool>,
     /// Rounds until the estimates stood, the start round included.
     pub rounds: usize,
-    /// All exchanges with the sites: rounds, and the closing one that brings curves and effects.
+    /// All exchanges with the sites: rounds, and the closing ones that bring score products, curves and effects.
     pub exchanges: usize,
     /// Numbers sent by one site, summed over all exchanges.
     pub numbers_sent: u64,

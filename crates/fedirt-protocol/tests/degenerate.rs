@@ -312,3 +312,32 @@ fn two_traits_in_one_test_are_named() {
         |range: std::ops::Range<usize>| f.items[range].iter().map(|i| i.a.unwrap().abs()).fold(0.0, f64::max);
     assert!(size(0..4).max(size(4..8)) > 1.0 && size(0..4).min(size(4..8)) < 0.5);
 }
+
+#[test]
+fn codes_that_start_higher_at_one_site_are_named() {
+    let shifted: Vec<Vec<u8>> =
+        rows(80, 0.0, 801).iter().map(|r| r.iter().map(|x| x + 1).collect()).collect();
+    let sites = vec![table(&rows(80, 0.0, 800)), table(&shifted)];
+    let mut items = named(BINARY);
+    items.iter_mut().for_each(|i| i.model = Some("gpcm".into()));
+    let f = fit(plan(items, Effects::None), sites);
+    let found = f.warnings.iter().find(|w| w.code == "codes_differ").unwrap();
+    assert!(found.message.contains("S2") && !found.message.contains("S1"), "{}", found.message);
+    // A school where everyone is right has no zeros either, and is no such case.
+    let perfect = vec![table(&rows(80, 0.0, 802)), table(&rows(80, 0.2, 803)), table(&vec![vec![1; 6]; 5])];
+    assert!(!warned(&fit(plan(named(BINARY), Effects::Fixed), perfect), "codes_differ"));
+}
+
+#[test]
+fn a_tiny_site_that_widens_all_errors_is_named() {
+    let sites = vec![table(&rows(150, 0.0, 810)), table(&rows(150, 0.2, 811)), table(&rows(2, 0.0, 812))];
+    assert!(warned(&fit(plan(named(BINARY), Effects::Fixed), sites.clone()), "tiny_sites"));
+    assert!(!warned(&fit(plan(named(BINARY), Effects::Random), sites), "tiny_sites"));
+}
+
+#[test]
+fn two_students_are_too_few() {
+    let two = vec![vec![1u8, 0, 1, 1, 0, 1], vec![0u8, 1, 0, 0, 1, 0]];
+    let error = run(plan(named(BINARY), Effects::None), vec![table(&two)]).unwrap_err().to_string();
+    assert!(error.contains("too few"), "{error}");
+}
