@@ -71,6 +71,8 @@ pub enum Step {
     Same,
     /// At least n_min sites fewer.
     Fewer,
+    /// Fewer than n_min sites are gone: the sum, less the last one, shows what they sent.
+    Revealing,
 }
 
 /// The chain of one study at one site. It grows before each upload, on disk first.
@@ -95,6 +97,18 @@ impl Chain {
         let mut chain = Self::new(thresholds);
         for cohort in cohorts {
             chain.extend(cohort)?;
+        }
+        Ok(chain)
+    }
+
+    /// The chain of cohorts that were stored in a study whose plan reveals lost sites.
+    pub fn from_history_revealing_lost_sites<'a>(
+        thresholds: Thresholds,
+        cohorts: impl IntoIterator<Item = &'a BTreeSet<SiteId>>,
+    ) -> Result<Self, ChainRefusal> {
+        let mut chain = Self::new(thresholds);
+        for cohort in cohorts {
+            chain.extend_revealing_lost_sites(cohort)?;
         }
         Ok(chain)
     }
@@ -125,13 +139,35 @@ impl Chain {
         }
     }
 
+    /// Whether a cohort may follow when the officers have agreed in the plan (`on_loss = reveal_lost_site`)
+    /// that what a lost site sent may become known: fewer than n_min sites may then leave at once. All else
+    /// holds: nobody joins or comes back, and n_min sites are left.
+    pub fn check_revealing_lost_sites(&self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
+        match self.check(next) {
+            Err(ChainRefusal::TooFewRemoved { .. }) => Ok(Step::Revealing),
+            other => other,
+        }
+    }
+
     /// Checks a cohort and makes it the last release. Store it before the upload leaves.
     pub fn extend(&mut self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
         let step = self.check(next)?;
+        self.follow(next);
+        Ok(step)
+    }
+
+    /// [`Self::extend`] by the rule of [`Self::check_revealing_lost_sites`]. Only for a plan with the officers'
+    /// consent: **it gives away the numbers of the sites that left.**
+    pub fn extend_revealing_lost_sites(&mut self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
+        let step = self.check_revealing_lost_sites(next)?;
+        self.follow(next);
+        Ok(step)
+    }
+
+    fn follow(&mut self, next: &BTreeSet<SiteId>) {
         if let Some(current) = self.current.replace(next.clone()) {
             self.departed.extend(current.difference(next).cloned());
         }
-        Ok(step)
     }
 }
 

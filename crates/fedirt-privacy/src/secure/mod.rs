@@ -41,6 +41,7 @@ mod name;
 mod opening;
 mod roster;
 mod round_key;
+mod statement;
 mod thresholds;
 mod upload;
 
@@ -58,6 +59,7 @@ pub use name::{NameError, SiteId, StudyId};
 pub use opening::{OpenError, Opening, open};
 pub use roster::{Enrolment, Roster, RosterError, SignedRoster};
 pub use round_key::{RoundKey, RoundKeyError, RoundPublicKey};
+pub use statement::{SignedStatement, Statement, StatementError};
 pub use thresholds::{Protection, ThresholdError, Thresholds};
 pub use upload::{Upload, UploadError};
 

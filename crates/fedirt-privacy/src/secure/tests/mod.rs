@@ -4,6 +4,7 @@ mod negative;
 mod properties;
 mod rules;
 mod speed;
+mod statements;
 mod vectors;
 mod vectors_v1;
 

@@ -46,6 +46,24 @@ fn cohorts_form_a_chain() {
 }
 
 #[test]
+fn a_lost_site_is_revealed_only_where_the_plan_says_so() {
+    let mut chain = Chain::new(three());
+    chain.extend(&sites("abcde")).unwrap();
+    assert!(chain.extend(&sites("abcd")).is_err());
+    assert_eq!(chain.extend_revealing_lost_sites(&sites("abcd")), Ok(Step::Revealing));
+    let back = ChainRefusal::Readmitted { sites: sites("e") };
+    assert_eq!(chain.extend_revealing_lost_sites(&sites("abcde")), Err(back));
+    let joined = ChainRefusal::Joined { sites: sites("z") };
+    assert_eq!(chain.extend_revealing_lost_sites(&sites("abcz")), Err(joined));
+    let too_few = ChainRefusal::Size(ThresholdError::TwoSites);
+    assert_eq!(chain.extend_revealing_lost_sites(&sites("ab")), Err(too_few));
+    assert_eq!(chain.extend_revealing_lost_sites(&sites("abcd")), Ok(Step::Same));
+    let history = [sites("abcde"), sites("abcd")];
+    assert!(Chain::from_history(three(), &history).is_err());
+    assert_eq!(Chain::from_history_revealing_lost_sites(three(), &history), Ok(chain));
+}
+
+#[test]
 fn refusals_are_sentences() {
     let mut chain = Chain::new(three());
     chain.extend(&sites("abcde")).unwrap();
