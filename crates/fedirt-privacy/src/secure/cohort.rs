@@ -7,6 +7,7 @@ use super::name::SiteId;
 use super::roster::Roster;
 use super::round_key::RoundPublicKey;
 use super::thresholds::{Protection, ThresholdError};
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,8 +64,10 @@ impl Cohort {
     ) -> Result<Self, CohortError> {
         let mut members = BTreeMap::new();
         let mut owners: BTreeMap<RoundPublicKey, SiteId> = BTreeMap::new();
-        for signed in hellos {
-            let hello = signed.verify(round, roster)?;
+        // One by one and not as a batch: a batch accepts some signatures that strict verification refuses.
+        let verified: Vec<_> = hellos.par_iter().map(|signed| signed.verify(round, roster)).collect();
+        for hello in verified {
+            let hello = hello?;
             let site = hello.site.clone();
             let identity =
                 *roster.key(&site).ok_or_else(|| HelloError::UnknownSite { site: site.clone() })?;

@@ -18,8 +18,9 @@ use super::name::SiteId;
 use super::round_key::{RoundKey, RoundKeyError, RoundPublicKey};
 use super::upload::Upload;
 use chacha20::ChaCha20;
-use chacha20::cipher::{KeyIvInit, StreamCipher};
+use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use hkdf::Hkdf;
+use rayon::prelude::*;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -27,6 +28,9 @@ const MASK: &str = "fedirt mask";
 
 /// Words of keystream made at a time: a page, which stays in the first-level cache.
 const BLOCK_WORDS: usize = 512;
+
+/// Words that one thread masks at a time.
+const CHUNK_WORDS: usize = 2048;
 
 /// Longest vector: half of what ChaCha20 gives, which counts blocks of 64 bytes in 32 bits.
 const MAX_WORDS: u64 = 1 << 34;
@@ -77,9 +81,10 @@ pub(super) fn pair_key(
     key
 }
 
-/// Adds or subtracts the keystream of a key, a page at a time.
-pub(super) fn apply(words: &mut [u64], key: &[u8; 32], add: bool) {
+/// Adds or subtracts the keystream of a key, a page at a time, to words from number `start` of a vector.
+pub(super) fn apply(words: &mut [u64], start: usize, key: &[u8; 32], add: bool) {
     let mut cipher = ChaCha20::new(key.into(), &[0; 12].into());
+    cipher.seek(8 * start as u64);
     let mut page = Zeroizing::new([0u8; BLOCK_WORDS * 8]);
     for block in words.chunks_mut(BLOCK_WORDS) {
         let stream = &mut page[..block.len() * 8];
@@ -112,14 +117,16 @@ impl RoundKey {
             return Err(MaskError::TooLong { words: words.len() });
         }
         // Every key is agreed before the first word changes.
-        let keys = members
-            .iter()
-            .filter(|(other, _)| *other != site)
-            .map(|(other, member)| Ok((site < other, self.key_with(site, other, &member.key, cohort)?)))
-            .collect::<Result<Vec<_>, MaskError>>()?;
-        for (add, key) in &keys {
-            apply(&mut words, key, *add);
-        }
+        let others: Vec<_> = members.iter().filter(|(other, _)| *other != site).collect();
+        let keys: Vec<_> = others
+            .par_iter()
+            .map(|(other, member)| Ok((site < *other, self.key_with(site, other, &member.key, cohort)?)))
+            .collect();
+        let keys = keys.into_iter().collect::<Result<Vec<_>, MaskError>>()?;
+        words.par_chunks_mut(CHUNK_WORDS).enumerate().for_each(|(number, chunk)| {
+            let start = number * CHUNK_WORDS;
+            keys.iter().for_each(|(add, key)| apply(chunk, start, key, *add));
+        });
         Ok(Masked { site: site.clone(), context: cohort.context(), words })
     }
 

@@ -56,7 +56,7 @@ fn context_and_pair_keys() {
             let key = pair_key(&shared, &cohort.context(), &low.name, &high.name);
             assert_eq!(hex(*key), v1::PAIR_KEYS[pair]);
             let mut word = [0];
-            apply(&mut word, &key, true);
+            apply(&mut word, 0, &key, true);
             assert_eq!(words_hex(&word), v1::FIRST_MASK_WORDS[pair]);
         }
     }
@@ -79,4 +79,15 @@ fn uploads_and_sum() {
     let sum = open(&cohort, 11, &uploads).unwrap();
     assert_eq!(words_hex(&sum), v1::SUM);
     assert_eq!(sum, plain_sum(&inputs));
+}
+
+#[test]
+fn pieces_of_a_vector_get_pieces_of_one_keystream() {
+    let (key, mut whole) = ([7; 32], vec![1u64; 5000]);
+    let mut pieces = whole.clone();
+    apply(&mut whole, 0, &key, false);
+    for (start, length) in [(0, 2048), (2048, 2048), (4096, 904)] {
+        apply(&mut pieces[start..start + length], start, &key, false);
+    }
+    assert_eq!(whole, pieces);
 }
