@@ -49,6 +49,19 @@ pub enum Curvature {
     Observed,
 }
 
+/// How sites tell how alike their students answer, from which the centre guesses the SD between sites. With few
+/// sites such sums of squares name the sites behind them (two or three unknown integers have one solution).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BetweenSites {
+    /// As they are.
+    Exact,
+    /// Each site's terms rounded to three significant digits.
+    Rounded,
+    /// Not at all: the centre starts from a default.
+    Withheld,
+}
+
 /// What sites need to compute the standard error of their own effect at home.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EffectErrors {
@@ -76,13 +89,18 @@ pub enum Ask {
     /// Counts by category.
     Counts,
     /// Two-way tables, from which the centre starts.
-    Start,
+    Start {
+        /// What is told about differences between sites.
+        between: BetweenSites,
+    },
     /// Log-likelihood and derivatives at some points.
     Evaluate {
         /// Where.
         points: Vec<Point>,
         /// How deep.
         curvature: Curvature,
+        /// Whether sums over the sites' effects are wanted: in `secure` at the end only, once.
+        effect_totals: bool,
     },
     /// The published protocol: log-likelihood and gradient at given school effects.
     Published {
@@ -119,6 +137,8 @@ pub enum Ask {
         point: Point,
         /// Factor on the effects' parts, which brings them to the size of the items' (students per site).
         effect_unit: f64,
+        /// Whether each site's products are rounded to three significant digits (random effects in `secure`).
+        rounded: bool,
     },
     /// The end: final parameters, and the last sums.
     Close {
@@ -185,7 +205,7 @@ impl Request {
     }
 
     /// The vectors of an evaluation at one point.
-    pub(crate) fn schema_of_point(&self, curvature: Curvature) -> Vec<Slot> {
+    pub(crate) fn schema_of_point(&self, curvature: Curvature, effect_totals: bool) -> Vec<Slot> {
         let slot = |statistic, len| Slot { statistic, len };
         let (p, parts) = (self.design.parameters(), self.part_count());
         let mut slots = vec![slot(Statistic::Loglik, 1), slot(Statistic::Gradient, self.coordinates())];
@@ -194,15 +214,12 @@ impl Request {
             Curvature::Complete => {
                 let blocks = (0..self.design.len()).map(|j| triangle(self.design.categories(j)));
                 slots.push(slot(Statistic::CompleteInformation, blocks.sum()));
-                if self.effects == Effects::Random {
-                    slots.push(slot(Statistic::EffectSquares, 1));
-                }
             }
             Curvature::Observed => {
                 slots.push(slot(Statistic::Information, triangle(self.coordinates())));
             }
         }
-        if self.effects == Effects::Fixed {
+        if self.effects == Effects::Fixed && effect_totals {
             slots.push(slot(Statistic::EffectSites, parts));
             slots.push(slot(Statistic::EffectSum, parts));
             if curvature == Curvature::Observed {
@@ -224,18 +241,18 @@ impl Request {
                 slots.push(slot(Statistic::Weight, 1));
                 slots.push(slot(Statistic::CategoryCounts, p));
             }
-            Ask::Start => {
+            Ask::Start { between } => {
                 slots.push(slot(Statistic::Students, 1));
                 slots.push(slot(Statistic::Weight, 1));
                 slots.push(slot(Statistic::PairTable, triangle(p)));
-                if self.effects != Effects::None {
+                if self.effects != Effects::None && *between != BetweenSites::Withheld {
                     slots.push(slot(Statistic::SchoolProducts, triangle(j)));
                     slots.push(slot(Statistic::SchoolPairs, triangle(j)));
                 }
             }
-            Ask::Evaluate { points, curvature } => {
+            Ask::Evaluate { points, curvature, effect_totals } => {
                 for _ in points {
-                    slots.extend(self.schema_of_point(*curvature));
+                    slots.extend(self.schema_of_point(*curvature, *effect_totals));
                 }
             }
             Ask::Published { .. } => {

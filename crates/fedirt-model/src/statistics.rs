@@ -66,8 +66,6 @@ pub enum Statistic {
     EffectSites,
     /// Sum of school effects, by linked part.
     EffectSum,
-    /// Sum of squared school effects.
-    EffectSquares,
     /// Sum of the effects' derivatives in the item parameters, by linked part.
     EffectLoadings,
     /// Sum of the inverse information about the effects, by linked part.
@@ -148,9 +146,6 @@ impl Statistic {
             }
             Self::EffectSites => ("effect_sites", "1 if the site has a finite school effect", Sum, ANY_EXACT),
             Self::EffectSum => ("effect_sum", "the school effect, added to the others'", Sum, ANY_EXACT),
-            Self::EffectSquares => {
-                ("effect_squares", "the squared school effect, added to the others'", Sum, ANY_EXACT)
-            }
             Self::EffectLoadings => {
                 ("effect_loadings", "how the school effect depends on the item parameters", Sum, ANY_EXACT)
             }
@@ -161,7 +156,7 @@ impl Statistic {
                 ("effect_gradient", "in which direction the school effect would move", BySite, PLAIN)
             }
             Self::OwnEffect => {
-                ("own_effect", "the school effect and its standard error, by name", BySite, PLAIN)
+                ("own_effect", "the school effect and its standard error, by name", BySite, ANY_EXACT)
             }
             Self::TrainedParameters => {
                 ("trained_parameters", "item parameters after local training, times students", Sum, PLAIN)
@@ -196,7 +191,6 @@ impl Statistic {
             self,
             Self::EffectSites
                 | Self::EffectSum
-                | Self::EffectSquares
                 | Self::EffectLoadings
                 | Self::EffectVariances
                 | Self::OwnEffect
@@ -220,7 +214,6 @@ impl Statistic {
             Self::Information | Self::CompleteInformation => 65_536.0 * top * top * items,
             Self::ScoreProducts => 65_536.0 * top * top,
             Self::EffectSum | Self::OwnEffect | Self::TrainedEffect => 32.0,
-            Self::EffectSquares => 1024.0,
             Self::EffectLoadings => 1e6,
             Self::EffectVariances => 1e9,
             Self::TrainedParameters | Self::LocalEstimates => 1e4,

@@ -4,7 +4,7 @@
 //!
 //! A *cell* is one student × item × node of an E-step: log-likelihoods, posteriors and expected counts.
 
-use fedirt_model::centre::{ItemPlan, Plan, Settings};
+use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::{Ask, Curvature, Effects, Point, Request};
 use fedirt_model::quadrature::{Grid, GridSpec};
@@ -126,7 +126,11 @@ fn request(items: usize, psi: &[f64], curvature: Curvature) -> Request {
         weight_scale: 1.0,
         weighted: false,
         effects: Effects::None,
-        ask: Ask::Evaluate { points: vec![Point { psi: psi.to_vec(), site_sd: 0.0 }], curvature },
+        ask: Ask::Evaluate {
+            points: vec![Point { psi: psi.to_vec(), site_sd: 0.0 }],
+            curvature,
+            effect_totals: true,
+        },
     }
 }
 
@@ -189,6 +193,7 @@ fn fits() {
             grid: GridSpec::default(),
             settings: Settings::default(),
             publish_effects: true,
+            secrecy: Secrecy::BySite,
         };
         let start = Instant::now();
         let before = cpu_seconds(start);

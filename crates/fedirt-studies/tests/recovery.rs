@@ -4,7 +4,7 @@
 //! (ψ̂ − ψ)ᵀ C⁻¹ (ψ̂ − ψ) of all item parameters, with the reported covariance C, is χ² with as many degrees of
 //! freedom; 95 % intervals of slopes, difficulties and site effects cover in 95 of 100 cases.
 
-use fedirt_model::centre::{Plan, Settings};
+use fedirt_model::centre::{Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::quadrature::GridSpec;
 use fedirt_protocol::coordinator::Finished;
@@ -54,6 +54,7 @@ impl Case {
             grid: GridSpec::default(),
             settings: Settings::default(),
             publish_effects: true,
+            secrecy: Secrecy::BySite,
         };
         let mut sites = data.sites();
         if self.weighted {

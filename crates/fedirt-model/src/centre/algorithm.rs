@@ -86,6 +86,8 @@ pub(crate) struct Problem {
     pub students: f64,
     /// Students of each site.
     pub site_students: Vec<f64>,
+    /// Whether the coordinator sees each site's sums: then sums over effects may be asked for in every round.
+    pub by_site: bool,
 }
 
 /// Sums about fixed effects, by linked part.

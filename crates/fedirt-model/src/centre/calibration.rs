@@ -19,7 +19,7 @@ use super::outcome::Outcome;
 use super::start::{self, StartSums};
 use super::structure::{Anchor, Structure};
 use crate::design::Design;
-use crate::exchange::{Aggregate, Ask, Curvature, EffectErrors, Effects, Request};
+use crate::exchange::{Aggregate, Ask, BetweenSites, Curvature, EffectErrors, Effects, Request};
 use crate::fit::{TraceEntry, Warning};
 use crate::quadrature::GridSpec;
 use crate::statistics::Statistic;
@@ -51,6 +51,44 @@ pub struct Plan {
     pub settings: Settings,
     /// Whether sites send their effects by name.
     pub publish_effects: bool,
+    /// What the coordinator may see.
+    pub secrecy: Secrecy,
+}
+
+/// What the coordinator may see, which decides what can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Secrecy {
+    /// Each site's sums.
+    #[default]
+    BySite,
+    /// Sums over all sites only.
+    Sums {
+        /// Fewest sites that must give an item, or a pair of items.
+        n_min: usize,
+        /// Sites that do not work with the coordinator: sums of squares over fewer than six name them.
+        honest: usize,
+    },
+}
+
+/// Share of the variance of ability between sites from which a fit starts if nothing may be asked about it.
+const ASSUMED_BETWEEN: f64 = 0.1;
+
+/// Fewest honest sites for sums of squares over sites.
+const POWER_SUMS: usize = 6;
+
+impl Secrecy {
+    fn by_site(self) -> bool {
+        self == Self::BySite
+    }
+
+    /// How sums of squares over sites may be asked for.
+    fn between(self) -> BetweenSites {
+        match self {
+            Self::BySite => BetweenSites::Exact,
+            Self::Sums { honest, .. } if honest >= POWER_SUMS => BetweenSites::Rounded,
+            Self::Sums { .. } => BetweenSites::Withheld,
+        }
+    }
 }
 
 /// What a site said when it enrolled.
@@ -128,7 +166,7 @@ impl Calibration {
         check_algorithm(&plan, effects)?;
         let provisional = provisional_design(&plan, &sites, &mut warnings)?;
         let opening = match plan.settings.algorithm {
-            AlgorithmKind::Newton | AlgorithmKind::Em => Ask::Start,
+            AlgorithmKind::Newton | AlgorithmKind::Em => Ask::Start { between: plan.secrecy.between() },
             _ => Ask::Counts,
         };
         // On average a student weighs one, whatever the unit of the file.
@@ -256,10 +294,16 @@ impl Calibration {
         let next = algorithm.next(problem, aggregate, entry);
         // Standard errors of algorithms that never saw the information cost one more round.
         if let Next::Done(solution) = next {
-            if solution.information.is_some() || solution.own_variances.is_some() {
+            // So do the sums over effects where they may be asked for only once.
+            let complete = problem.by_site || problem.effects != Effects::Fixed;
+            if (solution.information.is_some() && complete) || solution.own_variances.is_some() {
                 return Ok(Next::Done(solution));
             }
-            let ask = Ask::Evaluate { points: vec![solution.point.clone()], curvature: Curvature::Observed };
+            let ask = Ask::Evaluate {
+                points: vec![solution.point.clone()],
+                curvature: Curvature::Observed,
+                effect_totals: true,
+            };
             self.phase = Phase::Information(solution);
             return Ok(Next::ask(ask));
         }
@@ -308,6 +352,7 @@ impl Calibration {
             settings: self.plan.settings.clone(),
             students: self.students,
             site_students: self.sites.iter().map(|s| s.students as f64).collect(),
+            by_site: self.plan.secrecy.by_site(),
         };
         self.algorithm = Some(match self.plan.settings.algorithm {
             AlgorithmKind::Newton | AlgorithmKind::Em => {
@@ -328,6 +373,7 @@ impl Calibration {
                     pairs: DMatrix::from_fn(kept.len(), kept.len(), |r, c| table[(kept[r], kept[c])]),
                     school_products: cut(sub(Statistic::SchoolProducts)) * rescale,
                     school_pairs: cut(sub(Statistic::SchoolPairs)) * rescale,
+                    assumed_between: if self.effects == Effects::None { 0.0 } else { ASSUMED_BETWEEN },
                 };
                 starting_algorithm(&problem, &sums)
             }
@@ -359,11 +405,21 @@ impl Calibration {
                 "the information matrix is not positive definite at the end: no standard errors (too few items or students for this model, as a rule)".into(),
             ));
         }
+        let between = self.plan.secrecy.between();
+        let products = self.effects != Effects::Random || between != BetweenSites::Withheld;
         match bread {
+            Some(_) if self.weighted() && !products => {
+                self.warnings.push(warning(
+                    "errors_withheld",
+                    format!("no standard errors: with weights and random effects they need sums of squares over sites, which {POWER_SUMS} or more sites must share"),
+                ));
+                self.close(solution, None, &[])
+            }
             Some(bread) if self.weighted() => {
                 let request = self.request(Ask::Products {
                     point: solution.point.clone(),
                     effect_unit: self.effect_unit(),
+                    rounded: self.effects == Effects::Random && between == BetweenSites::Rounded,
                 });
                 self.phase = Phase::Products(solution, Box::new(bread));
                 Ok(request)

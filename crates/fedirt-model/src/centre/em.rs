@@ -8,6 +8,9 @@ use crate::fit::TraceEntry;
 use crate::statistics::Statistic;
 use nalgebra::{DMatrix, DVector};
 
+/// Longest extrapolation in any coordinate.
+const LONGEST_STEP: f64 = 1.5;
+
 /// Coordinates, and log τ with random effects.
 type State = DVector<f64>;
 
@@ -28,7 +31,8 @@ impl Em {
 
     fn ask(&self, problem: &Problem) -> Next {
         let point = point(problem, &self.asked);
-        Next::ask(Ask::Evaluate { points: vec![point], curvature: Curvature::Complete })
+        let effect_totals = problem.by_site;
+        Next::ask(Ask::Evaluate { points: vec![point], curvature: Curvature::Complete, effect_totals })
     }
 }
 
@@ -38,7 +42,8 @@ fn point(problem: &Problem, state: &State) -> Point {
     Point { psi: problem.structure.psi(&state.rows(0, n).into_owned()), site_sd }
 }
 
-/// The EM map: one Newton step on the complete data, and τ² = mean E[s²].
+/// The EM map: one Newton step on the complete data, and τ² = mean E[s²], which the gradient tells:
+/// ∂ log-likelihood/∂ log τ = Σ_k (E[s_k²]/τ² − 1).
 fn em_step(problem: &Problem, state: &State, aggregate: &Aggregate) -> State {
     let (p, n) = (problem.design.parameters(), problem.structure.size());
     let y = state.rows(0, n).into_owned();
@@ -75,8 +80,8 @@ fn em_step(problem: &Problem, state: &State, aggregate: &Aggregate) -> State {
     problem.structure.clamp(&mut next);
     if state.len() > n {
         let sites = problem.site_students.len().max(1) as f64;
-        let tau = (aggregate.scalar(Statistic::EffectSquares) / sites).sqrt();
-        next = next.push(tau.max(SITE_SD_FLOOR).ln());
+        let growth = (1.0 + gradient[p] / sites).max(0.1);
+        next = next.push((state[n] + 0.5 * growth.ln()).max(SITE_SD_FLOOR.ln()));
     }
     next
 }
@@ -131,6 +136,11 @@ impl Algorithm for Em {
                 let (r, v) = (x1 - x0, (&next - x1) - (x1 - x0));
                 let alpha = (-r.norm() / v.norm().max(1e-12)).min(-1.0);
                 let mut jump = x0 - 2.0 * alpha * &r + alpha * alpha * &v;
+                // No further from what was asked last than a site's policy allows.
+                let far = (&jump - x1).amax();
+                if far > LONGEST_STEP {
+                    jump = x1 + (&jump - x1) * (LONGEST_STEP / far);
+                }
                 let mut items = jump.rows(0, n).into_owned();
                 problem.structure.clamp(&mut items);
                 jump.rows_mut(0, n).copy_from(&items);

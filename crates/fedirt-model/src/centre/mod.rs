@@ -23,7 +23,7 @@ mod structure;
 
 pub(crate) use algorithm::symmetric;
 pub use algorithm::{AlgorithmKind, Settings};
-pub use calibration::{Calibration, Enrolled, ItemPlan, Plan, Step, total_weight};
+pub use calibration::{Calibration, Enrolled, ItemPlan, Plan, Secrecy, Step, total_weight};
 pub(crate) use newton::LocalNewton;
 pub use outcome::Outcome;
 pub(crate) use published::Layout;

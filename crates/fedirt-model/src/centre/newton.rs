@@ -73,7 +73,8 @@ impl Newton {
             .iter()
             .map(|(y, tau)| Point { psi: problem.structure.psi(y), site_sd: *tau })
             .collect();
-        Next::ask(Ask::Evaluate { points, curvature: Curvature::Observed })
+        let effect_totals = problem.by_site;
+        Next::ask(Ask::Evaluate { points, curvature: Curvature::Observed, effect_totals })
     }
 
     fn read(&self, problem: &Problem, aggregate: &Aggregate) -> Option<Reply> {
@@ -260,7 +261,10 @@ impl Algorithm for Newton {
         tau_step *= scale;
         let mut y = &best.y + &step;
         if accepted {
-            problem.structure.send_runaways(&mut y, &self.last, &step);
+            // A site's policy refuses long jumps, where it cannot see who asks for them.
+            if problem.by_site {
+                problem.structure.send_runaways(&mut y, &self.last, &step);
+            }
             self.last = step.clone();
         }
         problem.structure.clamp(&mut y);
@@ -311,6 +315,7 @@ impl LocalNewton {
             settings: super::Settings { tolerance, max_rounds: iterations, ..super::Settings::default() },
             students: data.total_weight(),
             site_students: Vec::new(),
+            by_site: true,
         };
         let psi = &start.candidates[0];
         let sd = psi[design.offset(0)].abs();

@@ -2,7 +2,7 @@
 
 use super::CentreError;
 use super::algorithm::AlgorithmKind;
-use super::calibration::{Enrolled, Plan};
+use super::calibration::{Enrolled, Plan, Secrecy};
 use super::structure::Anchor;
 use crate::design::{Design, DesignItem, MAX_CATEGORIES};
 use crate::exchange::Effects;
@@ -27,6 +27,11 @@ pub(super) fn check_algorithm(plan: &Plan, effects: Effects) -> Result<(), Centr
     let algorithm = plan.settings.algorithm;
     let general = matches!(algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
     let name = algorithm.name();
+    if !general && plan.secrecy != Secrecy::BySite {
+        return Err(CentreError::Unsupported(format!(
+            "{name} needs each site's own numbers, so it runs in plain mode only; newton and em need sums alone"
+        )));
+    }
     if !general && effects == Effects::Random {
         return Err(CentreError::Unsupported(format!(
             "{name} knows no random site effects; use newton or em, or effects fixed or none"
@@ -46,6 +51,7 @@ pub(super) fn provisional_design(
 ) -> Result<Design, CentreError> {
     let mut items = Vec::new();
     let (mut constant, mut absent, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
+    let mut rare = Vec::new();
     for (column, item) in plan.items.iter().enumerate() {
         let seen = sites.iter().fold(0u64, |m, s| m | s.codes[column]);
         let used: Vec<u8> = (0..64).filter(|c| seen >> c & 1 == 1).collect();
@@ -63,6 +69,8 @@ pub(super) fn provisional_design(
         }
         if seen == 0 && item.anchor.is_none() {
             absent.push(item.name.as_str());
+        } else if too_rare(plan.secrecy, sites, column) {
+            rare.push(item.name.as_str());
         } else if codes.len() < 2 {
             constant.push(item.name.as_str());
         } else {
@@ -92,6 +100,12 @@ pub(super) fn provisional_design(
     if !absent.is_empty() {
         warnings.push(warning("item_absent", format!("no site has answers to {}", some_names(absent))));
     }
+    if !rare.is_empty() {
+        warnings.push(warning(
+            "item_suppressed",
+            format!("too few sites give {} for their sums to be opened; left out", some_names(rare)),
+        ));
+    }
     if !constant.is_empty() {
         let names = some_names(constant);
         warnings.push(warning(
@@ -106,6 +120,14 @@ pub(super) fn provisional_design(
         return Err(CentreError::TooFewItems(items.len(), names));
     }
     Design::try_from(items).map_err(|e| CentreError::Models(e.to_string()))
+}
+
+/// Whether fewer sites give an item than must share a sum.
+fn too_rare(secrecy: Secrecy, sites: &[Enrolled], column: usize) -> bool {
+    match secrecy {
+        Secrecy::BySite => false,
+        Secrecy::Sums { n_min, .. } => sites.iter().filter(|s| s.codes[column] != 0).count() < n_min,
+    }
 }
 
 fn default_model(categories: usize) -> String {

@@ -5,26 +5,15 @@ use super::calibration::{Enrolled, Plan};
 use super::report_items::Scale;
 use crate::exchange::{Aggregate, Effects};
 use crate::fit::{FitSite, Warning};
+use crate::site::Place;
 use crate::statistics::Statistic;
 
 /// Effect and standard error of each site on the reported scale, where sites send them.
-pub(super) fn published_effects(problem: &Problem, plan: &Plan, aggregate: &Aggregate) -> Vec<Effect> {
+pub(super) fn published_effects(problem: &Problem, plan: &Plan, aggregate: &Aggregate) -> Vec<Place> {
     if !plan.publish_effects || problem.effects == Effects::None || plan.settings.algorithm.name() == "meta" {
         return Vec::new();
     }
-    let read = |sent: &[f64]| match sent {
-        // A negative error says that there is none; a zero effect then says that there is no effect either.
-        [value, error] if *error >= 0.0 => Effect { value: Some(*value), error: Some(*error) },
-        [value, _] if *value != 0.0 => Effect { value: Some(*value), error: None },
-        _ => Effect { value: None, error: None },
-    };
-    aggregate.by_site(Statistic::OwnEffect).into_iter().map(read).collect()
-}
-
-/// A site's effect.
-pub(super) struct Effect {
-    pub value: Option<f64>,
-    pub error: Option<f64>,
+    aggregate.by_site(Statistic::OwnEffect).into_iter().map(Place::read).collect()
 }
 
 /// The last step moved the effects a little after they were centred: what is left of their sum goes to the items.
@@ -33,7 +22,7 @@ pub(super) fn centre_remainder(
     sites: &[Enrolled],
     scale: &Scale,
     psi: &mut [f64],
-    effects: &mut [Effect],
+    effects: &mut [Place],
 ) {
     if problem.effects != Effects::Fixed || effects.is_empty() {
         return;
@@ -50,7 +39,7 @@ pub(super) fn centre_remainder(
             .iter_mut()
             .zip(sites)
             .filter(|(_, site)| part_of(site) == Some(part))
-            .filter_map(|(effect, _)| effect.value.as_mut())
+            .filter_map(|(effect, _)| effect.effect.as_mut())
             .collect();
         let mean = mine.iter().map(|x| **x).sum::<f64>() / mine.len().max(1) as f64;
         mine.iter_mut().for_each(|x| **x -= mean);
@@ -66,7 +55,7 @@ pub(super) fn centre_remainder(
 /// One entry per site.
 pub(super) fn report_sites(
     sites: &[Enrolled],
-    effects: &[Effect],
+    effects: &[Place],
     warnings: &mut Vec<Warning>,
 ) -> Vec<FitSite> {
     let mut silent = Vec::new();
@@ -74,8 +63,8 @@ pub(super) fn report_sites(
         .iter()
         .enumerate()
         .map(|(k, site)| {
-            let (effect, se) = effects.get(k).map_or((None, None), |e| (e.value, e.error));
-            if effects.get(k).is_some_and(|e| e.value.is_none()) {
+            let (effect, se) = effects.get(k).map_or((None, None), |e| (e.effect, e.se));
+            if effects.get(k).is_some_and(|e| e.effect.is_none()) {
                 silent.push(site.name.as_str());
             }
             FitSite { name: site.name.clone(), n: site.students, effect, se }

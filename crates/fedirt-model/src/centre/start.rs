@@ -28,6 +28,8 @@ pub struct StartSums {
     pub school_products: DMatrix<f64>,
     /// The same of answer counts.
     pub school_pairs: DMatrix<f64>,
+    /// Share of the variance between schools, where there are no such products.
+    pub assumed_between: f64,
 }
 
 /// Starting values.
@@ -109,7 +111,7 @@ fn leading(m: &Moments) -> Vec<Vec<f64>> {
 fn between_share(sums: &StartSums, m: &Moments) -> f64 {
     let items = m.variance.len();
     if sums.school_products.nrows() != items {
-        return 0.0;
+        return sums.assumed_between;
     }
     let signs: Vec<f64> = leading(m)[0].iter().map(|x| if *x >= 0.0 { 1.0 } else { -1.0 }).collect();
     let (mut between, mut same) = (0.0, 0.0);

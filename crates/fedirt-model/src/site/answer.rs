@@ -4,27 +4,68 @@ use super::effect::BOUND;
 use super::evaluate::{Depth, Evaluation};
 use super::panel::SiteData;
 use crate::design::Design;
-use crate::exchange::{Aggregate, Ask, Curvature, Effects, Point, Request, Summary, triangle};
+use crate::exchange::{Aggregate, Ask, BetweenSites, Curvature, Effects, Point, Request, Summary, triangle};
 use crate::quadrature::{Grid, GridSpec};
 use crate::responses::ResponseTable;
+
+/// Rounded to three significant digits.
+fn three_digits(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let unit = 10f64.powi(2 - x.abs().log10().floor() as i32);
+    (x * unit).round() / unit
+}
+
+/// A site's own effect on the reported scale, with its standard error, where there are such.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// Effect.
+    pub effect: Option<f64>,
+    /// Standard error.
+    pub se: Option<f64>,
+}
+
+impl Place {
+    /// From what is sent: a negative error says that there is none; a zero effect then says that there is no effect
+    /// either.
+    pub(crate) fn read(sent: &[f64]) -> Self {
+        match sent {
+            [effect, se] if *se >= 0.0 => Self { effect: Some(*effect), se: Some(*se) },
+            [effect, _] if *effect != 0.0 => Self { effect: Some(*effect), se: None },
+            _ => Self { effect: None, se: None },
+        }
+    }
+}
 
 /// A site's table, and the layout of the last design it was asked about.
 #[derive(Debug)]
 pub struct Site {
     table: ResponseTable,
     index: usize,
+    place: Option<Place>,
     prepared: Option<(Design, f64, SiteData)>,
 }
 
 impl Site {
     /// A site with its rows and its place in the cohort.
     pub fn new(table: ResponseTable, index: usize) -> Self {
-        Self { table, index, prepared: None }
+        Self { table, index, place: None, prepared: None }
     }
 
     /// The rows, for the site itself.
     pub fn into_table(self) -> ResponseTable {
         self.table
+    }
+
+    /// The rows.
+    pub fn table(&self) -> &ResponseTable {
+        &self.table
+    }
+
+    /// The site's own place, once the closing question has been answered. It stays here unless the plan publishes it.
+    pub fn place(&self) -> Option<Place> {
+        self.place
     }
 
     /// The summary of a request.
@@ -36,7 +77,13 @@ impl Site {
         let grid = Grid::new(request.grid);
         let answer =
             Answer { table: Some(&self.table), data: &data, grid: &grid, request, index: self.index };
-        let summary = answer.summary();
+        let summary = match answer.closing() {
+            Some((summary, place)) => {
+                self.place = Some(place);
+                summary
+            }
+            None => answer.summary(),
+        };
         self.prepared = Some((request.design.clone(), request.weight_scale, data));
         summary
     }
@@ -71,9 +118,11 @@ impl Answer<'_> {
                 vectors.push(vec![self.data.total_weight]);
                 vectors.push(self.data.category_counts());
             }
-            Ask::Start => self.start(&mut vectors),
-            Ask::Evaluate { points, curvature } => {
-                points.iter().for_each(|point| self.evaluate(point, *curvature, &mut vectors));
+            Ask::Start { between } => self.start(*between, &mut vectors),
+            Ask::Evaluate { points, curvature, effect_totals } => {
+                points.iter().for_each(|point| {
+                    self.evaluate(point, *curvature, *effect_totals, &mut vectors);
+                });
             }
             Ask::Published { psi, effects, chosen } => {
                 let part = chosen.as_ref().is_none_or(|c| c.contains(&self.index));
@@ -90,8 +139,18 @@ impl Answer<'_> {
             Ask::LocalFit { tolerance, iterations } => {
                 self.local_fit(*tolerance, *iterations, &mut vectors);
             }
-            Ask::Products { point, effect_unit } => vectors.push(self.score_products(point, *effect_unit)),
-            Ask::Close { .. } => self.close(&mut vectors),
+            Ask::Products { point, effect_unit, rounded } => {
+                let mut products = self.score_products(point, *effect_unit);
+                if *rounded {
+                    products.iter_mut().for_each(|x| *x = three_digits(*x));
+                }
+                vectors.push(products);
+            }
+            Ask::Close { .. } => {
+                if let Some((summary, _)) = self.closing() {
+                    vectors = summary.vectors;
+                }
+            }
         }
         Summary { vectors }
     }
@@ -111,19 +170,26 @@ impl Answer<'_> {
         given.map(|(_, &j)| self.request.parts[j]).next().unwrap_or(0)
     }
 
-    fn start(&self, vectors: &mut Vec<Vec<f64>>) {
+    fn start(&self, between: BetweenSites, vectors: &mut Vec<Vec<f64>>) {
         let sums = self.data.start_sums(self.request.effects);
         vectors.push(vec![self.data.students as f64]);
         vectors.push(vec![self.data.total_weight]);
         vectors.push(lower(sums.pairs.nrows(), 1.0, |r, c| sums.pairs[(r, c)]));
-        if self.request.effects != Effects::None {
+        if self.request.effects != Effects::None && between != BetweenSites::Withheld {
             let items = self.data.design.len();
-            vectors.push(lower(items, 1.0, |r, c| sums.school_products[(r, c)]));
-            vectors.push(lower(items, 1.0, |r, c| sums.school_pairs[(r, c)]));
+            let told = |x: f64| if between == BetweenSites::Rounded { three_digits(x) } else { x };
+            vectors.push(lower(items, 1.0, |r, c| told(sums.school_products[(r, c)])));
+            vectors.push(lower(items, 1.0, |r, c| told(sums.school_pairs[(r, c)])));
         }
     }
 
-    fn evaluate(&self, point: &Point, curvature: Curvature, vectors: &mut Vec<Vec<f64>>) {
+    fn evaluate(
+        &self,
+        point: &Point,
+        curvature: Curvature,
+        effect_totals: bool,
+        vectors: &mut Vec<Vec<f64>>,
+    ) {
         let depth = match curvature {
             Curvature::None => Depth::Gradient,
             Curvature::Complete => Depth::Complete,
@@ -143,14 +209,11 @@ impl Answer<'_> {
                 vectors.push(vec![i.evaluation.loglik]);
                 vectors.push(i.evaluation.gradient.clone());
                 self.push_information(&i.evaluation, curvature, p + 1, None, vectors);
-                if curvature == Curvature::Complete {
-                    vectors.push(vec![i.square]);
-                }
             }
             Effects::Fixed if self.data.no_finite_effect(&point.psi) => {
                 // The likelihood of such a school tends to one as its effect runs away: it says nothing of items.
-                vectors
-                    .extend(self.request.schema_of_point(curvature).iter().map(|slot| vec![0.0; slot.len]));
+                let slots = self.request.schema_of_point(curvature, effect_totals);
+                vectors.extend(slots.iter().map(|slot| vec![0.0; slot.len]));
             }
             Effects::Fixed => {
                 let profiled = self.data.profile(&point.psi, self.grid, depth);
@@ -162,6 +225,9 @@ impl Answer<'_> {
                 let finite = profiled.s.abs() < BOUND;
                 let profile_out = (information > 0.0 && finite).then_some(information);
                 self.push_information(e, curvature, p, profile_out, vectors);
+                if !effect_totals {
+                    return;
+                }
                 let by_part = |x: f64| {
                     let mut v = vec![0.0; parts];
                     v[self.part()] = x;

@@ -1,11 +1,11 @@
 //! The closing exchange: what is wanted once, at the estimates.
 
-use super::answer::{Answer, lower};
+use super::answer::{Answer, Place, lower};
 use super::effect::{BOUND, Profiled};
 use super::evaluate::Depth;
 use super::panel::SiteData;
 use crate::centre::symmetric;
-use crate::exchange::{Ask, CURVE_POINTS, CURVE_STEP, EffectErrors, Effects, Point, triangle};
+use crate::exchange::{Ask, CURVE_POINTS, CURVE_STEP, EffectErrors, Effects, Point, Summary, triangle};
 use crate::kernel::padded;
 use nalgebra::DVector;
 
@@ -43,8 +43,12 @@ fn posterior_error(errors: &EffectErrors, loading: &[f64], s: f64, posterior: f6
 }
 
 impl Answer<'_> {
-    pub(super) fn close(&self, vectors: &mut Vec<Vec<f64>>) {
-        let Ask::Close { point, sd, errors, effects, publish_effects } = &self.request.ask else { return };
+    /// The closing sums, and the site's own place; nothing if another question was asked.
+    pub(super) fn closing(&self) -> Option<(Summary, Place)> {
+        let Ask::Close { point, sd, errors, effects, publish_effects } = &self.request.ask else {
+            return None;
+        };
+        let mut vectors = Vec::new();
         let design = &self.data.design;
         let p = design.parameters();
         // Effect and standard error; a negative error says that there is none.
@@ -91,6 +95,12 @@ impl Answer<'_> {
         if *publish_effects {
             vectors.push(vec![own.0, own.1]);
         }
+        let place = if self.request.effects == Effects::None {
+            Place { effect: None, se: None }
+        } else {
+            Place::read(&[own.0, own.1])
+        };
+        Some((Summary { vectors }, place))
     }
 
     /// Products of scores, lower triangle: of students, or with random effects of the site as a whole.

@@ -13,7 +13,7 @@ mod student_scores;
 mod sweep;
 mod tables;
 
-pub use answer::Site;
+pub use answer::{Place, Site};
 pub use panel::SiteData;
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ impl SiteData {
                 pairs,
                 school_products: DMatrix::zeros(0, 0),
                 school_pairs: DMatrix::zeros(0, 0),
+                assumed_between: 0.0,
             };
         }
         let mut squared = DMatrix::zeros(p, p);
@@ -48,7 +49,7 @@ impl SiteData {
             DMatrix::from_fn(items, items, |j, l| (totals[j].0 * totals[l].0 - block(j, l, true)) / n);
         let school_pairs =
             DMatrix::from_fn(items, items, |j, l| (totals[j].1 * totals[l].1 - block(j, l, false)) / n);
-        StartSums { pairs, school_products, school_pairs }
+        StartSums { pairs, school_products, school_pairs, assumed_between: 0.0 }
     }
 
     fn add_cross_tables(&self, out: &mut DMatrix<f64>, weight: impl Fn(f64) -> f64) {

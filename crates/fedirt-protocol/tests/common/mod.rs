@@ -1,7 +1,7 @@
 //! Small data sets made from a seed, and fits of them through the machines.
 #![allow(dead_code, reason = "each test file uses a part of this one")]
 
-use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Settings};
+use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Fit;
 use fedirt_model::items::{self, Curves, Order};
@@ -94,7 +94,14 @@ pub(crate) fn named(models: &[(&str, usize)]) -> Vec<ItemPlan> {
 
 pub(crate) fn plan(items: Vec<ItemPlan>, effects: Effects) -> Plan {
     let settings = Settings::default();
-    Plan { items, effects, grid: GridSpec::default(), settings, publish_effects: true }
+    Plan {
+        items,
+        effects,
+        grid: GridSpec::default(),
+        settings,
+        publish_effects: true,
+        secrecy: Secrecy::BySite,
+    }
 }
 
 pub(crate) fn with_algorithm(mut plan: Plan, algorithm: AlgorithmKind) -> Plan {

@@ -3,7 +3,7 @@
 use super::condition::Condition;
 use super::{MAX_ROUNDS, TOLERANCE};
 use crate::simulate::{self, Simulated};
-use fedirt_model::centre::{AlgorithmKind, Plan, Settings};
+use fedirt_model::centre::{AlgorithmKind, Plan, Secrecy, Settings};
 use fedirt_model::fit::Fit;
 use fedirt_model::quadrature::GridSpec;
 use fedirt_protocol::in_process::{self, Unobserved};
@@ -97,6 +97,7 @@ fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) 
         grid: GridSpec::default(),
         settings: Settings { algorithm, tolerance: TOLERANCE, max_rounds: MAX_ROUNDS, ..Settings::default() },
         publish_effects: true,
+        secrecy: Secrecy::BySite,
     };
     let (finished, _) = in_process::run(plan, data.sites(), &mut Unobserved).map_err(|e| e.to_string())?;
     Ok(finished.fit)

@@ -1,7 +1,7 @@
 //! From flags to the plan of a calibration.
 
 use crate::args::{AlgorithmArg, EffectsArg, FitArgs, QuadratureArg};
-use fedirt_model::centre::{AlgorithmKind, ItemPlan, Plan, Settings};
+use fedirt_model::centre::{AlgorithmKind, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::quadrature::{GridSpec, Weighting};
 
@@ -23,7 +23,7 @@ pub(super) fn plan(args: &FitArgs, items: Vec<ItemPlan>, sites: usize) -> Plan {
         range: args.range.unwrap_or(grid.range),
         ..grid
     };
-    Plan { items, effects, grid, settings: settings(args), publish_effects: true }
+    Plan { items, effects, grid, settings: settings(args), publish_effects: true, secrecy: Secrecy::BySite }
 }
 
 fn settings(args: &FitArgs) -> Settings {
