@@ -10,6 +10,7 @@ pub mod exchange;
 pub mod fit;
 pub mod items;
 mod kernel;
+pub mod private;
 pub mod quadrature;
 pub mod responses;
 pub mod scoring;

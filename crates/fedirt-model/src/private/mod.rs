@@ -1,0 +1,64 @@
+//! Estimation from a few noisy sums: the mathematics of private calibrations, and no protocol.
+//!
+//! The mechanism is *score2*: two rounds in which every student's score, whitened by the model's own information
+//! and clipped, enters a sum that leaves the sites with noise. The centre asks ([`Score2`] hands out a
+//! [`ScoreRequest`]), a site computes whitened scores row by row ([`each_whitened_score`]), something else clips,
+//! rounds, adds and blurs them, and the centre fits what the model expects of such sums to what arrived.
+//!
+//! Subtracting the model's expectation of the *clipped* scores removes the bias of clipping; the noise is part of
+//! the covariance of the sums, so it is part of the standard errors.
+
+mod cells;
+mod coordinates;
+mod expectation;
+mod fisher;
+mod gauss_newton;
+mod plan;
+mod report;
+mod rows;
+mod score2;
+mod scorer;
+
+pub use coordinates::Coordinates;
+pub use plan::{MissingAnswers, Prior, ROUND_SHARES, Score2Plan, SitePlan};
+pub use report::{PrivateItem, fit};
+pub use rows::{ScoreRequest, each_whitened_score};
+pub use score2::{Score2, Score2Result, Step};
+
+#[cfg(test)]
+mod tests;
+
+/// Why a private calibration cannot be planned, asked or finished.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PrivateError {
+    /// A model whose slopes are tied by a free SD of ability.
+    #[error("private calibrations take 2pl, 1pl, gpcm and grm items; {0} leaves the SD of ability free")]
+    Model(String),
+    /// Random effects.
+    #[error(
+        "private calibrations have fixed site effects or none (with the SD between sites given), not random ones"
+    )]
+    RandomEffects,
+    /// Something about the plan that cannot be.
+    #[error("this plan cannot be run: {0}")]
+    Plan(String),
+    /// A request whose parts do not fit together; no row was looked at.
+    #[error("malformed request: {0}")]
+    Request(&'static str),
+    /// Weighted rows.
+    #[error(
+        "students carry weights, and a weighted row could outweigh its noise: private runs refuse weights"
+    )]
+    Weights,
+    /// Sums of the wrong length, or not finite.
+    #[error("round {round}: {expected} finite sums were expected")]
+    Sums {
+        /// Round, counted from 1.
+        round: usize,
+        /// Numbers that were asked for.
+        expected: usize,
+    },
+    /// The sums do not determine the parameters.
+    #[error("round {0}: the sums do not determine the parameters")]
+    Singular(usize),
+}

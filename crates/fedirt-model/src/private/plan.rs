@@ -1,0 +1,237 @@
+//! What a private calibration is to do: everything in it is public before any row is read.
+
+use super::PrivateError;
+use super::coordinates::Coordinates;
+use crate::design::Design;
+use crate::exchange::Effects;
+use crate::quadrature::GridSpec;
+use serde::{Deserialize, Serialize};
+use statrs::function::erf::erf_inv;
+
+/// Parts of μ² that the two rounds spend: the first only has to say where the second should look.
+pub const ROUND_SHARES: [f64; 2] = [0.3, 0.7];
+
+/// What becomes of a row that lacks an answer to an item of its booklet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingAnswers {
+    /// The row counts for nothing; one more coordinate, clipped and blurred like the others, counts complete rows.
+    Counted,
+    /// Missing answers are scored in the lowest category.
+    Wrong,
+}
+
+/// A site as the plan knows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SitePlan {
+    /// Name.
+    pub name: String,
+    /// Rows enrolled, by booklet.
+    pub rows: Vec<u64>,
+}
+
+/// Independent normal priors; what few noisy sums cannot tell comes from here.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Prior {
+    /// SD of log a, around 0.
+    pub log_slope_sd: f64,
+    /// SD of difficulties, around the normal quantiles c/(m + 1) of their step.
+    pub difficulty_sd: f64,
+    /// SD of site effects, around 0.
+    pub effect_sd: f64,
+    /// Mean and SD of the shares of constant rows.
+    pub share: (f64, f64),
+}
+
+impl Default for Prior {
+    fn default() -> Self {
+        Self { log_slope_sd: 0.5, difficulty_sd: 1.0, effect_sd: 1.0, share: (0.02, 0.4) }
+    }
+}
+
+/// Φ⁻¹(c/(m + 1)): steps spread as the difficulties of m items would.
+fn step_difficulty(step: usize, steps: usize) -> f64 {
+    std::f64::consts::SQRT_2 * erf_inv(2.0 * step as f64 / (steps + 1) as f64 - 1.0)
+}
+
+impl Prior {
+    /// Prior means and precisions in the order of the coordinates.
+    pub(super) fn vectors(&self, coordinates: &Coordinates) -> (Vec<f64>, Vec<f64>) {
+        let (mut mean, mut precision) = (Vec::new(), Vec::new());
+        let mut push = |m: f64, sd: f64| {
+            mean.push(m);
+            precision.push(sd.powi(-2));
+        };
+        for j in 0..coordinates.design().len() {
+            if coordinates.slope_is_free(j) {
+                push(0.0, self.log_slope_sd);
+            }
+            let steps = coordinates.design().categories(j) - 1;
+            (1..=steps).for_each(|c| push(step_difficulty(c, steps), self.difficulty_sd));
+        }
+        (0..coordinates.contrasts()).for_each(|_| push(0.0, self.effect_sd));
+        if coordinates.mixture() {
+            (0..2).for_each(|_| push(self.share.0, self.share.1));
+        }
+        (mean, precision)
+    }
+}
+
+/// The plan of score2.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Score2Plan {
+    /// Items, their models and categories, from the codebook alone.
+    pub design: Design,
+    /// Fixed site effects or none.
+    pub effects: Effects,
+    /// Without effects: SD between sites, so that ability is N(0, 1 + site_sd²).
+    pub site_sd: f64,
+    /// Integration over ability; nodes no further apart than the smallest posterior SD.
+    pub grid: GridSpec,
+    /// Item sets that students were given, as positions in the design.
+    pub booklets: Vec<Vec<usize>>,
+    /// Sites with their enrolled rows.
+    pub sites: Vec<SitePlan>,
+    /// Rows that lack answers.
+    pub missing: MissingAnswers,
+    /// Whether shares of all-lowest and all-highest rows are estimated.
+    pub mixture: bool,
+    /// Priors.
+    pub prior: Prior,
+    /// C/√d; the default is 1 where answer patterns are enumerated and 0.9 where they are simulated.
+    pub clip_factor: Option<f64>,
+    /// μ of the whole run (Gaussian differential privacy; Dong, Roth & Su 2022).
+    pub mu: f64,
+    /// SD of the noise in each coordinate of the sum, round by round, as released.
+    pub noise_sd: Vec<f64>,
+    /// Public seed of the simulated expectations.
+    pub seed: u64,
+}
+
+impl Score2Plan {
+    /// A plan for complete data with the noise that one trusted adder would use, and defaults for the rest.
+    pub fn new(
+        design: Design,
+        effects: Effects,
+        sites: Vec<(String, u64)>,
+        mu: f64,
+    ) -> Result<Self, PrivateError> {
+        let booklets = vec![(0..design.len()).collect()];
+        let mut plan = Self {
+            design,
+            effects,
+            site_sd: 0.0,
+            grid: GridSpec::default(),
+            booklets,
+            sites: sites.into_iter().map(|(name, n)| SitePlan { name, rows: vec![n] }).collect(),
+            missing: MissingAnswers::Wrong,
+            mixture: false,
+            prior: Prior::default(),
+            clip_factor: None,
+            mu,
+            noise_sd: Vec::new(),
+            seed: 1,
+        };
+        plan.noise_sd = plan.central_noise()?;
+        Ok(plan)
+    }
+
+    /// The coordinates of the fit.
+    pub fn coordinates(&self) -> Result<Coordinates, PrivateError> {
+        Coordinates::new(&self.design, self.effects, self.sites.len(), self.mixture)
+    }
+
+    /// How many numbers a site sends in a round.
+    pub fn width(&self) -> Result<usize, PrivateError> {
+        Ok(self.coordinates()?.len() + usize::from(self.missing == MissingAnswers::Counted))
+    }
+
+    /// The bound C on the norm of a row's whitened score.
+    pub fn clip(&self) -> Result<f64, PrivateError> {
+        let factor = self.clip_factor.unwrap_or(if self.enumerated() { 1.0 } else { 0.9 });
+        Ok(factor * (self.width()? as f64).sqrt())
+    }
+
+    /// C/μ_r of each round: noise that a trusted party adds to the whole sum. Distributed noise is larger.
+    pub fn central_noise(&self) -> Result<Vec<f64>, PrivateError> {
+        let clip = self.clip()?;
+        Ok(ROUND_SHARES.iter().map(|share| clip / (self.mu * share.sqrt())).collect())
+    }
+
+    /// Rows enrolled at all sites.
+    pub fn students(&self) -> u64 {
+        self.sites.iter().flat_map(|s| &s.rows).sum()
+    }
+
+    /// SD of ability.
+    pub(super) fn spread(&self) -> f64 {
+        if self.effects == Effects::None { self.site_sd.hypot(1.0) } else { 1.0 }
+    }
+
+    /// Answer patterns of each booklet, or `None` beyond count.
+    fn patterns(&self) -> Option<usize> {
+        let mut most = 0usize;
+        for booklet in &self.booklets {
+            let mut count = 1usize;
+            for &j in booklet {
+                count = count.checked_mul(self.design.categories(j)).filter(|n| *n <= MOST_PATTERNS)?;
+            }
+            most = most.max(count);
+        }
+        Some(most)
+    }
+
+    /// Whether expectations are exact sums over answer patterns.
+    pub fn enumerated(&self) -> bool {
+        let sites = if self.effects == Effects::None { 1 } else { self.sites.len() };
+        self.patterns().is_some_and(|n| n.saturating_mul(self.booklets.len() * sites) <= MOST_ROWS)
+    }
+
+    /// Checks what can be checked before any row is read.
+    pub(super) fn check(&self) -> Result<(), PrivateError> {
+        let fail = |what: &str| Err(PrivateError::Plan(what.to_owned()));
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        check_booklets(&self.design, &self.booklets).or_else(fail)?;
+        check_grid(self.grid).or_else(fail)?;
+        if self.sites.iter().any(|s| s.rows.len() != self.booklets.len()) {
+            return fail("every site needs a number of rows for each booklet");
+        }
+        if self.students() == 0 {
+            return fail("there are no students");
+        }
+        if !positive(self.mu) || self.clip_factor.is_some_and(|c| !positive(c)) {
+            return fail("μ and the clip factor must be positive");
+        }
+        if self.noise_sd.len() != ROUND_SHARES.len() || !self.noise_sd.iter().all(|s| positive(*s)) {
+            return fail("one positive SD of the noise is needed for each of the two rounds");
+        }
+        let p = &self.prior;
+        if ![p.log_slope_sd, p.difficulty_sd, p.effect_sd, p.share.1].iter().all(|s| positive(*s)) {
+            return fail("SDs of priors must be positive");
+        }
+        if !(0.0..=10.0).contains(&self.site_sd) || !(0.0..0.5).contains(&p.share.0) {
+            return fail("the SD between sites or the share of constant rows is out of range");
+        }
+        Ok(())
+    }
+}
+
+/// Most answer patterns of a booklet that are enumerated.
+const MOST_PATTERNS: usize = 4096;
+/// Most patterns over all booklets and sites that are enumerated.
+const MOST_ROWS: usize = 400_000;
+
+pub(super) fn check_booklets(design: &Design, booklets: &[Vec<usize>]) -> Result<(), &'static str> {
+    if design.is_empty() || booklets.is_empty() {
+        return Err("there must be an item and a booklet");
+    }
+    let sound = |b: &Vec<usize>| {
+        !b.is_empty() && b.is_sorted_by(|x, y| x < y) && b.last().is_some_and(|j| *j < design.len())
+    };
+    if booklets.iter().all(sound) { Ok(()) } else { Err("booklets must be ascending positions of items") }
+}
+
+pub(super) fn check_grid(grid: GridSpec) -> Result<(), &'static str> {
+    let sound = (3..=1001).contains(&grid.nodes) && grid.range > 0.0 && grid.range <= 50.0;
+    if sound { Ok(()) } else { Err("the grid needs 3 to 1001 nodes within 50") }
+}

@@ -1,0 +1,185 @@
+//! What a site computes in a private round: the whitened score of each of its rows.
+//!
+//! A row's score depends on that row and on the request, on nothing else: no quantity that students share (an
+//! effect fitted at the site, a normalised weight) may enter it, or one student would move everybody's. Clipping,
+//! rounding and noise come after, and hold for any numbers that come out here.
+
+use super::PrivateError;
+use super::coordinates::Coordinates;
+use super::plan::{MissingAnswers, check_booklets, check_grid};
+use super::scorer::Scorer;
+use crate::design::Design;
+use crate::exchange::{Effects, triangle};
+use crate::quadrature::{Grid, GridSpec};
+use crate::responses::{MISSING, ResponseTable};
+use serde::{Deserialize, Serialize};
+
+/// The question of a private round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScoreRequest {
+    /// Items.
+    pub design: Design,
+    /// Fixed site effects or none.
+    pub effects: Effects,
+    /// Number of sites.
+    pub sites: usize,
+    /// Without effects: SD between sites.
+    pub site_sd: f64,
+    /// Grid over standardised ability.
+    pub grid: GridSpec,
+    /// Whether shares of constant rows are parameters, the last two of θ.
+    pub mixture: bool,
+    /// Item sets that students were given.
+    pub booklets: Vec<Vec<usize>>,
+    /// Rows that lack answers.
+    pub missing: MissingAnswers,
+    /// Where scores are taken.
+    pub theta: Vec<f64>,
+    /// W = L⁻¹ of the model's information L Lᵀ per student at θ: lower triangle, row by row.
+    pub whitening: Vec<f64>,
+    /// C: no row's whitened score may be longer.
+    pub clip: f64,
+}
+
+impl ScoreRequest {
+    /// The coordinates of θ.
+    pub fn coordinates(&self) -> Result<Coordinates, PrivateError> {
+        Coordinates::new(&self.design, self.effects, self.sites, self.mixture)
+    }
+
+    /// Numbers per row: the coordinates, and where complete rows are counted one more.
+    pub fn width(&self) -> Result<usize, PrivateError> {
+        Ok(self.coordinates()?.len() + usize::from(self.counts()))
+    }
+
+    fn counts(&self) -> bool {
+        self.missing == MissingAnswers::Counted
+    }
+
+    /// Checks that the parts fit together. No value of θ, W or C is refused: rows bear them all.
+    fn check(&self, table: &ResponseTable, site: usize) -> Result<Coordinates, PrivateError> {
+        let coordinates = self.coordinates()?;
+        check_booklets(&self.design, &self.booklets).map_err(PrivateError::Request)?;
+        check_grid(self.grid).map_err(PrivateError::Request)?;
+        if site >= self.sites {
+            return Err(PrivateError::Request("there are fewer sites than this one's number"));
+        }
+        if self.design.items().iter().any(|item| item.column >= table.items()) {
+            return Err(PrivateError::Request("an item is not in the codebook"));
+        }
+        if self.theta.len() != coordinates.len() || self.whitening.len() != triangle(coordinates.len()) {
+            return Err(PrivateError::Request("parameters or whitening have the wrong length"));
+        }
+        Ok(coordinates)
+    }
+}
+
+/// Calls `each` with W g_i for every row of the table, in order and unclipped; rows that do not count give zeros.
+///
+/// Where complete rows are counted, one more number follows: 1 for rows that count.
+///
+/// Nothing here panics or fails because of a row or of the values of θ, W and C: hostile ones give NaN or huge
+/// numbers, which the clipper turns into a row of zeros or of length C. Malformed requests are refused before a row
+/// is looked at, so are weighted tables.
+pub fn each_whitened_score(
+    table: &ResponseTable,
+    site: usize,
+    request: &ScoreRequest,
+    mut each: impl FnMut(&[f64]),
+) -> Result<(), PrivateError> {
+    let coordinates = request.check(table, site)?;
+    if table.weights().is_some() {
+        return Err(PrivateError::Weights);
+    }
+    let grid = Grid::new(request.grid);
+    let spread = if request.effects == Effects::None { request.site_sd.hypot(1.0) } else { 1.0 };
+    let scorer = Scorer::new(&coordinates, &request.theta, site, spread, &grid);
+    let reader = RowReader::new(request);
+    let map = coordinates.compact(site);
+    let (d, c, items) = (coordinates.len(), scorer.len(), request.design.len());
+    const CHUNK: usize = 64;
+    let mut cells = vec![MISSING; CHUNK * items];
+    let mut counted = [false; CHUNK];
+    let (mut scores, mut log_marginal) = (vec![0.0; CHUNK * c], [0.0; CHUNK]);
+    let (mut g, mut out) = (vec![0.0; d], vec![0.0; d + usize::from(request.counts())]);
+    let mut rows = table.rows();
+    while rows.len() > 0 {
+        let n = rows.len().min(CHUNK);
+        for (i, row) in rows.by_ref().take(n).enumerate() {
+            counted[i] = reader.read(row, &mut cells[i * items..(i + 1) * items]);
+        }
+        scorer.score(&cells[..n * items], c, &mut scores[..n * c], &mut log_marginal[..n]);
+        for (score, &counted) in scores.chunks_exact(c).zip(&counted[..n]) {
+            out.fill(0.0);
+            if counted {
+                for (g, (from, factor)) in g.iter_mut().zip(&map) {
+                    *g = score[*from] * factor;
+                }
+                let mut at = 0;
+                for r in 0..d {
+                    let row = &request.whitening[at..=at + r];
+                    out[r] = row.iter().zip(&g).map(|(w, g)| w * g).sum();
+                    at += r + 1;
+                }
+                if request.counts() {
+                    out[d] = 1.0;
+                }
+            }
+            each(&out);
+        }
+    }
+    Ok(())
+}
+
+/// Turns a row of codes into categories of the booklet that the student was given.
+struct RowReader<'a> {
+    columns: Vec<(usize, [u8; 256])>,
+    booklets: &'a [Vec<usize>],
+    held: Vec<Vec<bool>>,
+    missing: MissingAnswers,
+}
+
+impl<'a> RowReader<'a> {
+    fn new(request: &'a ScoreRequest) -> Self {
+        let columns = request.design.items().iter().map(|item| {
+            let mut map = [MISSING; 256];
+            for (category, &code) in item.codes.iter().enumerate() {
+                map[usize::from(code)] = category as u8;
+            }
+            (item.column, map)
+        });
+        let held = request
+            .booklets
+            .iter()
+            .map(|b| (0..request.design.len()).map(|j| b.binary_search(&j).is_ok()).collect())
+            .collect();
+        Self { columns: columns.collect(), booklets: &request.booklets, held, missing: request.missing }
+    }
+
+    /// Writes the row's categories; whether it counts.
+    fn read(&self, row: &[u8], cells: &mut [u8]) -> bool {
+        for (cell, (column, map)) in cells.iter_mut().zip(&self.columns) {
+            *cell = map[usize::from(row[*column])];
+        }
+        let answers = cells.iter().filter(|c| **c != MISSING).count();
+        let covers = |held: &[bool]| cells.iter().zip(held).all(|(c, held)| *held || *c == MISSING);
+        match self.missing {
+            MissingAnswers::Counted => {
+                self.booklets.iter().zip(&self.held).any(|(b, held)| b.len() == answers && covers(held))
+            }
+            // The smallest booklet that holds all answers: for complete rows it is their own.
+            MissingAnswers::Wrong => {
+                let fitting = self.booklets.iter().zip(&self.held).filter(|(_, held)| covers(held));
+                let Some((booklet, _)) = fitting.min_by_key(|(b, _)| b.len()) else {
+                    return false;
+                };
+                for &j in booklet {
+                    if cells[j] == MISSING {
+                        cells[j] = 0;
+                    }
+                }
+                true
+            }
+        }
+    }
+}
