@@ -3,5 +3,6 @@
 pub mod accountant;
 pub mod clip;
 pub mod fixed_point;
+pub mod ledger;
 pub mod noise;
 pub mod secure;

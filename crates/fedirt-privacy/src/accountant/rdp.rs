@@ -20,6 +20,15 @@ pub enum Conversion {
 }
 
 impl Conversion {
+    /// ε at δ of a divergence τ of order α > 1; below 0 where more privacy is left than (0, δ).
+    pub fn epsilon_at(self, divergence: f64, order: f64, delta: Delta) -> Result<f64, AccountantError> {
+        if order.is_finite() && order > 1.0 {
+            Ok(self.epsilon(divergence, order, delta.value().ln()))
+        } else {
+            Err(AccountantError::Order(order))
+        }
+    }
+
     fn epsilon(self, tau: f64, order: f64, ln_delta: f64) -> f64 {
         let t = order - 1.0;
         match self {

@@ -11,6 +11,7 @@ use super::name::{SiteId, StudyId, list};
 use std::collections::{BTreeMap, BTreeSet};
 
 const ENROLMENT: &str = "fedirt enrolment";
+const SIGNED_ENROLMENT: &str = "fedirt signed enrolment";
 const ROSTER: &str = "fedirt roster";
 const APPROVAL: &str = "fedirt roster approval";
 
@@ -109,6 +110,27 @@ impl Enrolment {
             .finish()
     }
 
+    /// The bytes to send.
+    pub fn encode(&self) -> Vec<u8> {
+        Fields::new(SIGNED_ENROLMENT)
+            .bytes(self.study.as_str().as_bytes())
+            .bytes(self.site.as_str().as_bytes())
+            .bytes(&self.key.to_bytes())
+            .bytes(&self.signature)
+            .finish()
+    }
+
+    /// Reads what was sent. Nothing in it is known to be true before [`Enrolment::verify`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, RosterError> {
+        let mut reader = Reader::new(bytes, SIGNED_ENROLMENT)?;
+        let (study, site) = (reader.name("the study")?, reader.name::<SiteId>("the site")?);
+        let key = PublicIdentity::from_bytes(&reader.array("the key")?)
+            .map_err(|error| RosterError::Signature { site: site.clone(), error })?;
+        let signature = reader.array("the signature")?;
+        reader.finish()?;
+        Ok(Self { study, site, key, signature })
+    }
+
     /// Whether the site holds the key that it names.
     pub fn verify(&self) -> Result<(), RosterError> {
         self.key
@@ -143,6 +165,15 @@ impl Roster {
             entries.push((enrolment.site.clone(), enrolment.key));
         }
         Self::from_entries(study, edition, entries)
+    }
+
+    /// A roster of keys whose enrolments have been verified.
+    pub fn of(
+        study: StudyId,
+        edition: u64,
+        entries: impl IntoIterator<Item = (SiteId, PublicIdentity)>,
+    ) -> Result<Self, RosterError> {
+        Self::from_entries(study, edition, entries.into_iter().collect())
     }
 
     fn from_entries(

@@ -1,0 +1,115 @@
+//! What a line of the ledger says.
+
+use super::budget::{Budget, Cost};
+use crate::accountant::Slack;
+use crate::secure::{NameError, SiteId, StudyId, Thresholds};
+use std::collections::BTreeSet;
+
+/// A short visible text: a population, a statistic, a time. It follows the rules of names of studies, so it has
+/// no tabs and no line breaks.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(String);
+
+impl Label {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<&str> for Label {
+    type Error = NameError;
+
+    fn try_from(text: &str) -> Result<Self, NameError> {
+        StudyId::try_from(text).map(|_| Self(text.into()))
+    }
+}
+
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An entry.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    /// The officer sets a budget, once and for all.
+    Open(AccountOpening),
+    /// Noisy sums are about to be uploaded.
+    Debit(Debit),
+    /// Exact sums are about to be uploaded.
+    Exact(ExactRelease),
+}
+
+/// A budget for a population.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AccountOpening {
+    /// Population.
+    pub population: Label,
+    /// Its budget.
+    pub budget: Budget,
+    /// When.
+    pub time: Label,
+}
+
+/// One attempt's noisy sum. Every uploaded attempt is debited, whether or not its sum opened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Debit {
+    /// Population.
+    pub population: Label,
+    /// Study.
+    pub study: StudyId,
+    /// Round.
+    pub round: u64,
+    /// Attempt.
+    pub attempt: u64,
+    /// |U|.
+    pub cohort: u32,
+    /// What it costs.
+    pub cost: Cost,
+    /// What integer noise costs on top.
+    pub slack: Slack,
+    /// The officer has accepted that exact sums were released before: ε is "for this release alone".
+    pub after_exact_releases: bool,
+    /// When.
+    pub time: Label,
+}
+
+/// How exact sums leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExactMode {
+    /// The coordinator sees the site's sums.
+    Plain,
+    /// The coordinator sees sums over the cohort.
+    Secure(Thresholds),
+    /// The coordinator sees clipped sums and adds noise afterwards.
+    Central,
+}
+
+/// Exact sums of a study.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ExactRelease {
+    /// Population.
+    pub population: Label,
+    /// Study.
+    pub study: StudyId,
+    /// Mode.
+    pub mode: ExactMode,
+    /// Names of the statistics.
+    pub statistics: BTreeSet<Label>,
+    /// U.
+    pub cohort: BTreeSet<SiteId>,
+    /// A fingerprint of each row ([`super::row_fingerprint`]), in any order; they never leave the site.
+    pub rows: Vec<u64>,
+    /// When.
+    pub time: Label,
+}
+
+impl std::fmt::Debug for ExactRelease {
+    /// Without the fingerprints.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { population, study, mode, time, .. } = self;
+        write!(f, "ExactRelease({population}, {study}, {mode:?}, {} rows, {time})", self.rows.len())
+    }
+}

@@ -1,0 +1,198 @@
+//! The ledger: what a site has given away about a population, in a file that only grows.
+//!
+//! It is a filter: each debit is checked against the budget of the population before anything is sent, and
+//! what would go beyond it is refused. A population is what the officer says it is (a cohort of students), never
+//! the hash of a file: the same students in another file have the same budget. Nothing is refunded.
+//!
+//! ```text
+//! propose(entry) ─ a line ─ append, fsync ─ apply ─ only now send
+//! ```
+//!
+//! A line is the SHA-256 of (label, hash of the line before, rest of the line), a tab, and the entry as
+//! tab-separated `key=value` (see `text.rs`). The hash of the last line is the [`Head`]; results quote it. A line
+//! that was changed, inserted or taken out breaks the chain, and such a ledger is refused. Lines cut off the
+//! *end* leave a whole chain: a site that has kept an earlier head (results do) asks [`Ledger::contains`].
+//!
+//! Two kinds of entries:
+//! - **Private releases** debit μ² or a Rényi divergence from an account ([`Budget`]).
+//! - **Exact releases** (`plain`, `secure`, `central`) count as ε = ∞ against the coordinator. Private results on
+//!   that population are refused afterwards, unless the debit says that the officer accepts an ε "for this
+//!   release alone". A `secure` study is refused when, subtracted from an earlier one, it would show a few
+//!   sites or a few students.
+//!
+//! This module has no files and no clock: the caller appends, synchronises and gives the time.
+
+mod budget;
+mod entry;
+mod exact;
+mod line;
+mod refusal;
+mod text;
+
+pub use budget::{Balance, Budget, Cost};
+pub use entry::{AccountOpening, Debit, Entry, ExactMode, ExactRelease, Label};
+pub use exact::{FEWEST_CHANGED_ROWS, row_fingerprint};
+pub use line::{Head, Line};
+pub use refusal::{LedgerError, Refusal};
+
+use crate::accountant::Slack;
+use crate::secure::StudyId;
+use refusal::dates;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A ledger that was read and replayed.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    heads: Vec<Head>,
+    accounts: BTreeMap<Label, Balance>,
+    debited: BTreeSet<(Label, StudyId, u64, u64)>,
+    /// With the numbers of their lines; rows are sorted.
+    exact: Vec<(usize, ExactRelease)>,
+}
+
+impl Ledger {
+    /// A ledger without lines.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads a ledger: verifies the chain, and replays every entry by the rules that held when it was made.
+    /// The bytes of the file as they are: one that was torn may end within a letter.
+    pub fn read(text: impl AsRef<[u8]>) -> Result<Self, LedgerError> {
+        let (text, mut ledger) = (text.as_ref(), Self::new());
+        let whole_bytes = text.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
+        for line in text[..whole_bytes].split_inclusive(|&b| b == b'\n') {
+            let number = ledger.heads.len() + 1;
+            let broken = LedgerError::Broken { line: number };
+            let line = std::str::from_utf8(line).ok().and_then(|line| line.strip_suffix('\n'));
+            let body = line.and_then(|line| ledger.head().follow(line)).ok_or(broken)?;
+            let entry = text::parse(body, &ledger)
+                .map_err(|reason| LedgerError::Malformed { line: number, reason })?;
+            let not_allowed = |refusal| LedgerError::NotAllowed { line: number, refusal: Box::new(refusal) };
+            let line = ledger.propose(entry).map_err(not_allowed)?;
+            if line.body() != body {
+                let reason = "it is not written as this program writes it".into();
+                return Err(LedgerError::Malformed { line: number, reason });
+            }
+            ledger.apply(line)?;
+        }
+        if whole_bytes < text.len() {
+            return Err(LedgerError::Torn { line: ledger.heads.len() + 1, whole_bytes });
+        }
+        Ok(ledger)
+    }
+
+    /// The hash of the last line, or of nothing. Results quote it.
+    pub fn head(&self) -> Head {
+        self.heads.last().copied().unwrap_or(Head::EMPTY)
+    }
+
+    /// Whether this was the head at some time: false for a head that a result quotes means that lines were cut
+    /// off the end.
+    pub fn contains(&self, head: Head) -> bool {
+        head == Head::EMPTY || self.heads.contains(&head)
+    }
+
+    /// Lines.
+    pub fn lines(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// What is spent, and of what.
+    pub fn balance(&self, population: &Label) -> Option<&Balance> {
+        self.accounts.get(population)
+    }
+
+    /// Whether a whole run fits, before it begins: each planned round costs this much.
+    pub fn fits(&self, population: &Label, debits: &[(Cost, Slack)]) -> Result<(), Refusal> {
+        let mut balance = self.account(population)?.clone();
+        debits.iter().try_for_each(|(cost, slack)| balance.debit(population, *cost, *slack))
+    }
+
+    fn account(&self, population: &Label) -> Result<&Balance, Refusal> {
+        self.accounts.get(population).ok_or_else(|| Refusal::NoAccount { population: population.clone() })
+    }
+
+    /// Checks an entry and gives the line to be appended. **Append it and synchronise the file, then
+    /// [`Self::apply`] it, then send**, in this order.
+    pub fn propose(&self, mut entry: Entry) -> Result<Line, Refusal> {
+        match &mut entry {
+            Entry::Open(opening) => {
+                let population = opening.population.clone();
+                if self.accounts.contains_key(&population) {
+                    return Err(Refusal::AlreadyOpen { population });
+                }
+                Balance::open(opening.budget)?;
+            }
+            Entry::Debit(debit) => {
+                self.account(&debit.population)?.clone().debit(&debit.population, debit.cost, debit.slack)?;
+                self.check_debit(debit)?;
+            }
+            Entry::Exact(release) => {
+                release.rows.sort_unstable();
+                self.check_exact(release)?;
+            }
+        }
+        Ok(Line::new(self.head(), text::body(&entry, self), entry))
+    }
+
+    /// Takes up a line that is on disk.
+    pub fn apply(&mut self, line: Line) -> Result<(), LedgerError> {
+        if line.previous() != self.head() {
+            return Err(LedgerError::Stale);
+        }
+        let number = self.heads.len() + 1;
+        let not_allowed = |refusal| LedgerError::NotAllowed { line: number, refusal: Box::new(refusal) };
+        let head = line.head();
+        match line.into_entry() {
+            Entry::Open(opening) => {
+                let balance = Balance::open(opening.budget).map_err(|e| not_allowed(e.into()))?;
+                self.accounts.insert(opening.population, balance);
+            }
+            Entry::Debit(Debit { population, study, round, attempt, cost, slack, .. }) => {
+                if let Some(balance) = self.accounts.get_mut(&population) {
+                    balance.debit(&population, cost, slack).map_err(not_allowed)?;
+                }
+                self.debited.insert((population, study, round, attempt));
+            }
+            Entry::Exact(release) => self.exact.push((number, release)),
+        }
+        self.heads.push(head);
+        Ok(())
+    }
+
+    fn check_debit(&self, debit: &Debit) -> Result<(), Refusal> {
+        let Debit { population, study, round, attempt, .. } = debit;
+        if self.debited.contains(&(population.clone(), study.clone(), *round, *attempt)) {
+            return Err(Refusal::AlreadyDebited { study: study.clone(), round: *round, attempt: *attempt });
+        }
+        let times = self.exact_release_times(population);
+        if times.is_empty() || debit.after_exact_releases {
+            Ok(())
+        } else {
+            Err(Refusal::ExactReleased { population: population.clone(), times })
+        }
+    }
+
+    /// When exact sums of a population were released, each time once.
+    pub fn exact_release_times(&self, population: &Label) -> Vec<Label> {
+        let mut times: Vec<Label> = self
+            .exact
+            .iter()
+            .filter(|(_, r)| r.population == *population)
+            .map(|(_, r)| r.time.clone())
+            .collect();
+        times.dedup();
+        times
+    }
+
+    /// What a private result on this population must say, if exact sums were released before.
+    pub fn caveat(&self, population: &Label) -> Option<String> {
+        let times = self.exact_release_times(population);
+        let sentence = || format!("ε for this release alone; exact sums were released on {}", dates(&times));
+        (!times.is_empty()).then(sentence)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! Why a ledger cannot be read, and why an entry is refused.
+
+use super::{Balance, Budget, FEWEST_CHANGED_ROWS, Label};
+use crate::accountant::AccountantError;
+use crate::secure::{ChainRefusal, StudyId};
+
+/// Why a text is no ledger.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LedgerError {
+    /// The text ends within a line: a crash in the middle of an append.
+    #[error(
+        "the ledger ends in the middle of line {line}: the program or the machine stopped while it was written. \
+         Nothing was sent on the strength of that line, for lines are on disk before anything is sent. Keep a \
+         copy of the file, cut it to its first {whole_bytes} bytes, and start again"
+    )]
+    Torn {
+        /// The unfinished line.
+        line: usize,
+        /// Bytes of whole lines before it.
+        whole_bytes: usize,
+    },
+    /// A hash does not follow from what is before it.
+    #[error(
+        "line {line} of the ledger does not follow from the line before it: the file was changed after it was \
+         written. What was spent is no longer known; restore the file from a copy, and do not mend it by hand"
+    )]
+    Broken {
+        /// The line.
+        line: usize,
+    },
+    /// The chain holds, but this is no entry that this program writes.
+    #[error("line {line} of the ledger is not an entry that this program knows: {reason}")]
+    Malformed {
+        /// The line.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The chain holds, but the entry should have been refused when it was made.
+    #[error("line {line} of the ledger should not be there: {refusal}")]
+    NotAllowed {
+        /// The line.
+        line: usize,
+        /// Why.
+        refusal: Box<Refusal>,
+    },
+    /// A line that was proposed before another one was applied.
+    #[error("the ledger has grown since this line was proposed; propose it again")]
+    Stale,
+}
+
+/// Why an entry is refused. Nothing is sent then.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// Nobody has opened an account.
+    #[error("no privacy budget has been set for {population}; the privacy officer opens an account first")]
+    NoAccount {
+        /// Population.
+        population: Label,
+    },
+    /// The account is there already: a budget is set once.
+    #[error("{population} has a budget already, and a budget is not changed")]
+    AlreadyOpen {
+        /// Population.
+        population: Label,
+    },
+    /// The budget does not reach.
+    #[error(
+        "the budget of {population} does not reach: {} is spent and {} is asked for, of {} ({})",
+        figure(balance.spent), figure(*asked), figure(balance.limit), balance.budget
+    )]
+    OverBudget {
+        /// Population.
+        population: Label,
+        /// What is there.
+        balance: Box<Balance>,
+        /// What the entry would take.
+        asked: f64,
+    },
+    /// The price of integer noise, summed over all debits, is beyond what the account sets aside.
+    #[error(
+        "the account of {population} sets aside too little for noise in integers (eta {eta:e}, kappa {kappa:e} in \
+         all): use a finer lattice or a larger tail exponent"
+    )]
+    Slack {
+        /// Population.
+        population: Label,
+        /// Ση.
+        eta: f64,
+        /// Σκ.
+        kappa: f64,
+    },
+    /// A Rényi debit on an account in μ², or of another order.
+    #[error("{population} is accounted for in {budget}, and this debit is in other terms")]
+    OtherTerms {
+        /// Population.
+        population: Label,
+        /// The account's terms.
+        budget: Box<Budget>,
+    },
+    /// The attempt has been debited: send the stored bytes again.
+    #[error(
+        "round {round}, attempt {attempt} of {study} is in the ledger already; send again what was stored"
+    )]
+    AlreadyDebited {
+        /// Study.
+        study: StudyId,
+        /// Round.
+        round: u64,
+        /// Attempt.
+        attempt: u64,
+    },
+    /// Exact sums were released before.
+    #[error(
+        "exact sums of {population} were released on {}: an epsilon would not describe what is known about these \
+         students. The officer may allow it as an epsilon for this release alone",
+        dates(times)
+    )]
+    ExactReleased {
+        /// Population.
+        population: Label,
+        /// When.
+        times: Vec<Label>,
+    },
+    /// A sum that would show a few sites.
+    #[error(transparent)]
+    Cohort(#[from] ChainRefusal),
+    /// A sum that would show a few students.
+    #[error(
+        "{changed} rows of {population} changed since {study}: the difference of the two sums would be about them \
+         alone. At least {FEWEST_CHANGED_ROWS} rows must differ, or none"
+    )]
+    FewRowsChanged {
+        /// Population.
+        population: Label,
+        /// The earlier study.
+        study: StudyId,
+        /// Rows in one of the two only.
+        changed: usize,
+    },
+    /// A number that cannot be debited or budgeted.
+    #[error(transparent)]
+    Number(#[from] AccountantError),
+}
+
+/// Five digits, whatever the size.
+fn figure(x: f64) -> String {
+    if x == 0.0 || x >= 1e-3 { format!("{x:.5}") } else { format!("{x:.4e}") }
+}
+
+pub(super) fn dates(times: &[Label]) -> String {
+    times.iter().map(Label::as_str).collect::<Vec<_>>().join(", ")
+}

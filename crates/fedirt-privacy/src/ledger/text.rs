@@ -1,0 +1,216 @@
+//! The text of a line: hash, tab, kind, and tab-separated `key=value`.
+//!
+//! ```text
+//! line  = hash TAB body LF            hash = 64 hexadecimal digits
+//! hash  = SHA-256("fedirt ledger 1\n" ‖ hash of the line before, 32 bytes (0 before the first) ‖ body)
+//! body  = kind (TAB key=value)*       keys in the order below, all of them
+//! account  population epsilon delta filter [order] time              filter = gaussian | renyi
+//! debit    population study round attempt cohort (mu_squared | order divergence) eta kappa
+//!          after_exact_releases time
+//! exact    population study mode [n_min colluders] statistics cohort time (rows | rows_of)
+//! ```
+//!
+//! Names have no tabs and no line breaks. In lists, commas separate; a comma within a name is `\,`, a backslash
+//! `\\`. Numbers are the shortest decimals that give the same double. `rows` are sorted fingerprints of 16 digits;
+//! `rows_of` is the number of an earlier line with the same rows. An entry has one text only: what is read is
+//! written again and compared.
+
+use super::{AccountOpening, Budget, Cost, Debit, Entry, ExactMode, ExactRelease, Label, Ledger};
+use crate::accountant::{Delta, Epsilon, Slack};
+use crate::secure::Thresholds;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::str::FromStr;
+
+fn list<T: std::fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
+    let escaped = |name: T| name.to_string().replace('\\', "\\\\").replace(',', "\\,");
+    names.into_iter().map(escaped).collect::<Vec<_>>().join(",")
+}
+
+/// Writes `key=value` after `key=value`.
+struct Body(String);
+
+impl Body {
+    fn put(&mut self, key: &str, value: impl std::fmt::Display) -> &mut Self {
+        // Writing to a string does not fail.
+        let _ = write!(self.0, "\t{key}={value}");
+        self
+    }
+
+    /// A double, in the shortest way that gives it back.
+    fn number(&mut self, key: &str, value: f64) -> &mut Self {
+        self.put(key, format_args!("{value:?}"))
+    }
+}
+
+/// The text of an entry, its rows sorted; rows that an earlier line has are named by its number.
+pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
+    match entry {
+        Entry::Open(AccountOpening { population, budget, time }) => {
+            let mut body = Body("account".into());
+            let (epsilon, delta) = budget.epsilon_delta();
+            body.put("population", population)
+                .number("epsilon", epsilon.value())
+                .number("delta", delta.value());
+            match budget {
+                Budget::Gaussian { .. } => body.put("filter", "gaussian"),
+                Budget::Renyi { order, .. } => body.put("filter", "renyi").number("order", *order),
+            };
+            body.put("time", time);
+            body.0
+        }
+        Entry::Debit(debit) => {
+            let mut body = Body("debit".into());
+            body.put("population", &debit.population).put("study", &debit.study);
+            body.put("round", debit.round).put("attempt", debit.attempt).put("cohort", debit.cohort);
+            match debit.cost {
+                Cost::Gaussian { mu_squared } => body.number("mu_squared", mu_squared),
+                Cost::Renyi { order, divergence } => {
+                    body.number("order", order).number("divergence", divergence)
+                }
+            };
+            body.number("eta", debit.slack.eta).number("kappa", debit.slack.kappa);
+            body.put("after_exact_releases", debit.after_exact_releases).put("time", &debit.time);
+            body.0
+        }
+        Entry::Exact(release) => {
+            let mut body = Body("exact".into());
+            body.put("population", &release.population).put("study", &release.study);
+            match release.mode {
+                ExactMode::Plain => body.put("mode", "plain"),
+                ExactMode::Central => body.put("mode", "central"),
+                ExactMode::Secure(thresholds) => body
+                    .put("mode", "secure")
+                    .put("n_min", thresholds.n_min())
+                    .put("colluders", thresholds.colluders()),
+            };
+            body.put("statistics", list(&release.statistics)).put("cohort", list(&release.cohort));
+            body.put("time", &release.time);
+            match ledger.exact.iter().find(|(_, earlier)| earlier.rows == release.rows) {
+                Some((number, _)) => body.put("rows_of", number),
+                None => body.put("rows", list(release.rows.iter().map(|row| format!("{row:016x}")))),
+            };
+            body.0
+        }
+    }
+}
+
+/// Reads `key=value` after `key=value`.
+struct Fields<'a>(std::iter::Peekable<std::str::Split<'a, char>>);
+
+impl<'a> Fields<'a> {
+    /// Whether the next field has this key.
+    fn next_is(&mut self, key: &str) -> bool {
+        self.0.peek().and_then(|field| field.split_once('=')).is_some_and(|(found, _)| found == key)
+    }
+
+    fn text(&mut self, key: &str) -> Result<&'a str, String> {
+        let (found, value) = self.0.next().and_then(|field| field.split_once('=')).unwrap_or_default();
+        if found == key { Ok(value) } else { Err(format!("{key} is missing")) }
+    }
+
+    fn parse<T: FromStr>(&mut self, key: &str) -> Result<T, String> {
+        self.text(key)?.parse().map_err(|_| format!("{key} cannot be read"))
+    }
+
+    fn name<T: for<'s> TryFrom<&'s str>>(&mut self, key: &str) -> Result<T, String> {
+        T::try_from(self.text(key)?).map_err(|_| format!("{key} is no name"))
+    }
+
+    fn list<T: Ord + for<'s> TryFrom<&'s str>>(&mut self, key: &str) -> Result<BTreeSet<T>, String> {
+        let text = self.text(key)?;
+        if text.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let (mut names, mut characters) = (vec![String::new()], text.chars());
+        while let Some(c) = characters.next() {
+            match (c, names.last_mut()) {
+                ('\\', Some(name)) => name.extend(characters.next()),
+                (',', _) => names.push(String::new()),
+                (_, Some(name)) => name.push(c),
+                (_, None) => {}
+            }
+        }
+        names.iter().map(|name| T::try_from(name).map_err(|_| format!("{key} has no names"))).collect()
+    }
+}
+
+fn budget(fields: &mut Fields<'_>) -> Result<Budget, String> {
+    let epsilon = Epsilon::new(fields.parse("epsilon")?).map_err(|e| e.to_string())?;
+    let delta = Delta::new(fields.parse("delta")?).map_err(|e| e.to_string())?;
+    match fields.text("filter")? {
+        "gaussian" => Ok(Budget::Gaussian { epsilon, delta }),
+        "renyi" => Ok(Budget::Renyi { epsilon, delta, order: fields.parse("order")? }),
+        other => Err(format!("the filter {other:?}")),
+    }
+}
+
+fn cost(fields: &mut Fields<'_>) -> Result<Cost, String> {
+    if fields.next_is("mu_squared") {
+        return Ok(Cost::Gaussian { mu_squared: fields.parse("mu_squared")? });
+    }
+    Ok(Cost::Renyi { order: fields.parse("order")?, divergence: fields.parse("divergence")? })
+}
+
+fn mode(fields: &mut Fields<'_>) -> Result<ExactMode, String> {
+    match fields.text("mode")? {
+        "plain" => Ok(ExactMode::Plain),
+        "central" => Ok(ExactMode::Central),
+        "secure" => Thresholds::new(fields.parse("n_min")?, fields.parse("colluders")?)
+            .map(ExactMode::Secure)
+            .map_err(|e| e.to_string()),
+        other => Err(format!("the mode {other:?}")),
+    }
+}
+
+fn rows(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Vec<u64>, String> {
+    if fields.next_is("rows_of") {
+        let number: usize = fields.parse("rows_of")?;
+        let earlier = ledger.exact.iter().find(|(line, _)| *line == number);
+        return earlier.map(|(_, release)| release.rows.clone()).ok_or("rows_of names no line".into());
+    }
+    match fields.text("rows")? {
+        "" => Ok(Vec::new()),
+        text => text
+            .split(',')
+            .map(|row| u64::from_str_radix(row, 16).map_err(|_| "rows are no fingerprints".into()))
+            .collect(),
+    }
+}
+
+/// The entry of a text. The caller compares what the entry is written as.
+pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, String> {
+    let mut split = body.split('\t').peekable();
+    let kind = split.next().unwrap_or_default();
+    let mut fields = Fields(split);
+    let fields = &mut fields;
+    // Fields of a struct are read in the order in which they stand here.
+    match kind {
+        "account" => Ok(Entry::Open(AccountOpening {
+            population: fields.name("population")?,
+            budget: budget(fields)?,
+            time: fields.name("time")?,
+        })),
+        "debit" => Ok(Entry::Debit(Debit {
+            population: fields.name("population")?,
+            study: fields.name("study")?,
+            round: fields.parse("round")?,
+            attempt: fields.parse("attempt")?,
+            cohort: fields.parse("cohort")?,
+            cost: cost(fields)?,
+            slack: Slack { eta: fields.parse("eta")?, kappa: fields.parse("kappa")? },
+            after_exact_releases: fields.parse("after_exact_releases")?,
+            time: fields.name("time")?,
+        })),
+        "exact" => Ok(Entry::Exact(ExactRelease {
+            population: fields.name("population")?,
+            study: fields.name("study")?,
+            mode: mode(fields)?,
+            statistics: fields.list("statistics")?,
+            cohort: fields.list("cohort")?,
+            time: fields.name::<Label>("time")?,
+            rows: rows(fields, ledger)?,
+        })),
+        other => Err(format!("the kind {other:?}")),
+    }
+}
