@@ -1,4 +1,5 @@
 //! Simulated data, and studies that compare algorithms on them.
 
+pub mod private;
 pub mod rounds;
 pub mod simulate;
