@@ -47,7 +47,8 @@ impl Coordinates {
 
     /// Number of coordinates.
     pub fn len(&self) -> usize {
-        self.items() + self.contrasts + self.extra()
+        // Saturating: a request may name any number of sites, and is refused by its length.
+        (self.items() + self.extra()).saturating_add(self.contrasts)
     }
 
     /// Whether there is nothing to estimate.

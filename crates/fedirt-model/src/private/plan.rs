@@ -216,14 +216,15 @@ impl Score2Plan {
     }
 }
 
+const MOST_BOOKLETS: usize = 1000;
 /// Most answer patterns of a booklet that are enumerated.
 const MOST_PATTERNS: usize = 4096;
 /// Most patterns over all booklets and sites that are enumerated.
 const MOST_ROWS: usize = 400_000;
 
 pub(super) fn check_booklets(design: &Design, booklets: &[Vec<usize>]) -> Result<(), &'static str> {
-    if design.is_empty() || booklets.is_empty() {
-        return Err("there must be an item and a booklet");
+    if design.is_empty() || !(1..=MOST_BOOKLETS).contains(&booklets.len()) {
+        return Err("there must be an item, and 1 to 1000 booklets");
     }
     let sound = |b: &Vec<usize>| {
         !b.is_empty() && b.is_sorted_by(|x, y| x < y) && b.last().is_some_and(|j| *j < design.len())

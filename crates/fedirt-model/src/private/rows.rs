@@ -49,7 +49,7 @@ impl ScoreRequest {
 
     /// Numbers per row: the coordinates, and where complete rows are counted one more.
     pub fn width(&self) -> Result<usize, PrivateError> {
-        Ok(self.coordinates()?.len() + usize::from(self.counts()))
+        Ok(self.coordinates()?.len().saturating_add(usize::from(self.counts())))
     }
 
     fn counts(&self) -> bool {
