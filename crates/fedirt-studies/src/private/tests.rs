@@ -230,3 +230,23 @@ fn long_polytomous() {
         assert!(mean.covered[1] > 0.92 && mean.covered[2] > 0.9, "{model}: {mean:?}");
     }
 }
+
+#[test]
+#[ignore = "minutes; cargo test --release -p fedirt-studies private -- --ignored --nocapture --test-threads 1"]
+fn long_extremes() {
+    // Noise far beyond the signal, many sites, few students, long tests: estimates are poor, but there are some.
+    for (items, sites, students, mu) in [
+        (10, 10, 3000, MU),
+        (10, 5, 100, 0.12411),
+        (12, 5, 300, 0.12411),
+        (10, 50, 350, MU),
+        (15, 50, 350, MU),
+        (20, 2, 200, 0.12411),
+        (50, 5, 1000, MU),
+        (100, 20, 20_000, 1.53155),
+    ] {
+        let condition = Condition { items, sites, mu, ..condition(students) };
+        let mean = show(&condition, if items < 50 { 40 } else { 4 });
+        assert!(mean.mse.iter().chain(&mean.errors).all(|x| x.is_finite()));
+    }
+}
