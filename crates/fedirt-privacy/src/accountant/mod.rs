@@ -24,6 +24,8 @@ pub use discrete::{DistributedNoise, Slack, TAIL_EXPONENT};
 pub use gaussian::GaussianDp;
 pub use rdp::{Conversion, RdpEpsilon, amplified_rdp, rdp_epsilon, rdp_epsilon_of_curve, rdp_of_round};
 
+pub(crate) use special::normal_cdf;
+
 use solve::root;
 use special::softplus;
 use std::convert::Infallible;

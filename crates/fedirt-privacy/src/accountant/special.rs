@@ -16,7 +16,7 @@ pub(super) fn normal_density(x: f64) -> f64 {
 }
 
 /// Standard normal distribution function Φ(x).
-pub(super) fn normal_cdf(x: f64) -> f64 {
+pub(crate) fn normal_cdf(x: f64) -> f64 {
     if x.abs() < SERIES {
         0.5 + normal_density(x) * central_series(x)
     } else if x < 0.0 {

@@ -113,6 +113,12 @@ impl fmt::Debug for PublicIdentity {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Fingerprint(pub(super) [u8; 32]);
 
+impl From<[u8; 32]> for Fingerprint {
+    fn from(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
+}
+
 impl Fingerprint {
     /// The whole hash.
     pub fn as_bytes(&self) -> &[u8; 32] {
