@@ -51,7 +51,7 @@ pub struct Clipper {
 }
 
 /// ⌊x²⌋ for a double from 1 to 2⁶², exactly: x = m·2^e with a whole number m of 53 bits.
-fn floor_of_square(x: f64) -> u128 {
+pub(crate) fn floor_of_square(x: f64) -> u128 {
     let exponent = (x.to_bits() >> 52) as i32 - 1075;
     let mantissa = u128::from(x.to_bits() & ((1 << 52) - 1) | 1 << 52);
     let square = mantissa * mantissa;

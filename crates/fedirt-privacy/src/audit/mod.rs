@@ -91,7 +91,7 @@ pub struct Transcript {
 /// What the plan claims.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
-    /// ⌊(C/γ)²⌋.
+    /// ⌊(C/γ)²⌋ ([`crate::noise::Lattice::norm_square`]).
     pub norm_square: u128,
     /// Standard deviation of one site's noise, in steps ([`crate::noise::Shares::sd`]).
     pub share_sd: f64,

@@ -113,9 +113,8 @@ impl Sites {
 
 impl Subject for Sites {
     fn claim(&self) -> Claim {
-        let steps = self.lattice.clip_steps();
         Claim {
-            norm_square: (steps * steps) as u128,
+            norm_square: self.lattice.norm_square(),
             share_sd: self.shares.sd() as f64,
             colluders: COLLUDERS,
             mu: (TURNS.len() as f64).sqrt() / SIGMA,

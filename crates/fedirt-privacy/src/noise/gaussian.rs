@@ -36,8 +36,8 @@ fn laplace(random: &mut impl CryptoRng, t: u64) -> Option<(u64, bool)> {
 /// Canonne, Kamath and Steinke 2020, algorithm 3: a discrete Laplace number Y of scale t = s, kept with
 /// probability e^{−(|Y| − s)²/2s²}. (They take t = ⌊s⌋ + 1; any t is right, since −y²/2s² =
 /// −|y|/t − (|y| − s²/t)²/2s² + a constant, and t = s ≥ 1 leaves whole numbers.) Every comparison is between
-/// whole numbers: no rounding anywhere. Its variance is at most s² (their corollary 9), and within e^{−19 s²}
-/// of it. The tail beyond 1024 s, of probability below e^{−500000}, is left out.
+/// whole numbers: no rounding anywhere. Its variance is s²(1 − 8π²s² e^{−2π²s²} + …), by Poisson's summation:
+/// s² to 2·10⁻⁷ for s = 1, and to all digits of a double from s = 2 on. The tail beyond 1024 s, of probability below e^{−500000}, is left out.
 pub fn discrete_gaussian(random: &mut impl CryptoRng, sd: u64) -> i64 {
     let s = sd.min(LARGEST_SD);
     if s == 0 {

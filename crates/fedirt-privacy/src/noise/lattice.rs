@@ -3,7 +3,7 @@
 use super::gaussian::LARGEST_SD;
 use super::share::NoiseShare;
 use crate::accountant::{AccountantError, DistributedNoise, Slack, TAIL_EXPONENT};
-use crate::clip::{ClipError, Clipper};
+use crate::clip::{ClipError, Clipper, floor_of_square};
 use rand::CryptoRng;
 
 /// The noise has at least this standard deviation in lattice steps.
@@ -103,6 +103,12 @@ impl Lattice {
     /// C/γ, how far one row can move a sum, in steps.
     pub fn clip_steps(&self) -> f64 {
         self.clip / self.step
+    }
+
+    /// ⌊(C/γ)²⌋, which no row's Σ q² exceeds; for audits. Of no use where C has more than 2⁶² steps, which
+    /// [`Self::clipper`] refuses.
+    pub fn norm_square(&self) -> u128 {
+        floor_of_square(self.clip_steps().min(HEADROOM))
     }
 
     /// σC/γ, the standard deviation of the honest noise, in steps.

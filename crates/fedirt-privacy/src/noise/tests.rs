@@ -69,6 +69,20 @@ fn small_noise_has_the_exact_distribution() {
     }
 }
 
+/// The variance that the sampler's page gives, from the probabilities themselves.
+#[test]
+fn the_variance_is_the_square_of_the_sd() {
+    for s in [1.0f64, 2.0, 5.0] {
+        let moment = |k: i32| -> f64 {
+            let term = |x: i64| (x as f64).powi(k) * (-0.5 * (x as f64 / s).powi(2)).exp();
+            (-200..=200).map(term).sum()
+        };
+        let twice_pi_s_squared = 2.0 * (std::f64::consts::PI * s).powi(2);
+        let expected = s * s * (1.0 - 4.0 * twice_pi_s_squared * (-twice_pi_s_squared).exp());
+        assert!((moment(2) / moment(0) - expected).abs() < 1e-13 * s * s, "{s}");
+    }
+}
+
 /// At large sd the distribution is normal to the eye: moments, and quantiles of the normal.
 #[test]
 fn large_noise_is_normal() {
