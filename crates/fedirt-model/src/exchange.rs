@@ -304,31 +304,24 @@ pub struct Summary {
 /// All sites' answers, combined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
-    slots: Vec<Slot>,
-    sums: Vec<Vec<f64>>,
-    by_site: Vec<Vec<Vec<f64>>>,
+    sums: Vec<(Statistic, Vec<f64>)>,
+    by_site: Vec<Vec<(Statistic, Vec<f64>)>>,
 }
 
 impl Aggregate {
-    /// An aggregate from sums (one vector per slot; empty where kept by site) and the vectors kept by site.
-    pub fn new(slots: Vec<Slot>, sums: Vec<Vec<f64>>, by_site: Vec<Vec<Vec<f64>>>) -> Self {
-        Self { slots, sums, by_site }
+    /// An aggregate from sums, in the order of the schema, and what is kept by site.
+    pub fn new(sums: Vec<(Statistic, Vec<f64>)>, by_site: Vec<Vec<(Statistic, Vec<f64>)>>) -> Self {
+        Self { sums, by_site }
     }
 
     /// The sum of a statistic; with several points, the `occurrence`-th.
     pub fn sum(&self, statistic: Statistic, occurrence: usize) -> &[f64] {
-        self.slots
-            .iter()
-            .zip(&self.sums)
-            .filter(|(slot, _)| slot.statistic == statistic)
-            .nth(occurrence)
-            .map_or(&[], |(_, v)| v)
+        self.sums.iter().filter(|(s, _)| *s == statistic).nth(occurrence).map_or(&[], |(_, v)| v)
     }
 
     /// A statistic of which some sum is not finite, if there is one.
     pub fn not_finite(&self) -> Option<Statistic> {
-        let bad = |v: &&Vec<f64>| v.iter().any(|x| !x.is_finite());
-        self.slots.iter().zip(&self.sums).find(|(_, v)| bad(v)).map(|(slot, _)| slot.statistic)
+        self.sums.iter().find(|(_, v)| v.iter().any(|x| !x.is_finite())).map(|(statistic, _)| *statistic)
     }
 
     /// The first number of a sum, or zero.
@@ -339,9 +332,7 @@ impl Aggregate {
     /// What each site sent of a statistic that is kept by site.
     pub fn by_site(&self, statistic: Statistic) -> Vec<&[f64]> {
         debug_assert_eq!(statistic.info().combination, Combination::BySite);
-        let Some(at) = self.slots.iter().position(|slot| slot.statistic == statistic) else {
-            return Vec::new();
-        };
-        self.by_site.iter().map(|site| site[at].as_slice()).collect()
+        let of = |site: &'_ [(Statistic, Vec<f64>)]| site.iter().position(|(s, _)| *s == statistic);
+        self.by_site.iter().filter_map(|site| of(site).map(|at| site[at].1.as_slice())).collect()
     }
 }

@@ -7,6 +7,7 @@ pub mod centre;
 pub mod coverage;
 pub mod design;
 pub mod exchange;
+mod exchange_check;
 pub mod fit;
 pub mod items;
 mod kernel;

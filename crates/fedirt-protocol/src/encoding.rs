@@ -1,8 +1,8 @@
 //! Summaries as ring elements, and back.
 
-use crate::message::Bounds;
+use crate::declaration::Bounds;
 use fedirt_model::exchange::{Effects, Request, Slot, Summary};
-use fedirt_model::statistics::Statistic;
+use fedirt_model::statistics::{Combination, Statistic};
 use fedirt_privacy::fixed_point::{FixedPoint, FixedPointError};
 
 /// Why a summary cannot be encoded, or words not decoded.
@@ -45,7 +45,26 @@ fn format(request: &Request, bounds: Bounds, slot: Slot) -> Result<FixedPoint, E
 }
 
 /// A site's numbers as ring elements.
-pub fn encode(request: &Request, bounds: Bounds, summary: &Summary) -> Result<Vec<u64>, EncodingError> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encoded {
+    /// Those that are added up, slot after slot.
+    pub summed: Vec<u64>,
+    /// Those that are kept by name.
+    pub by_name: Vec<u64>,
+}
+
+fn slots(request: &Request, combination: Combination) -> Vec<Slot> {
+    let mine = |slot: &Slot| slot.statistic.info().combination == combination;
+    request.schema().into_iter().filter(mine).collect()
+}
+
+/// How many numbers are added up.
+pub fn summed_len(request: &Request) -> usize {
+    slots(request, Combination::Sum).iter().map(|slot| slot.len).sum()
+}
+
+/// A site's numbers as ring elements.
+pub fn encode(request: &Request, bounds: Bounds, summary: &Summary) -> Result<Encoded, EncodingError> {
     let schema = request.schema();
     let want = schema.iter().map(|s| s.len).sum();
     let fits = schema.len() == summary.vectors.len()
@@ -53,31 +72,39 @@ pub fn encode(request: &Request, bounds: Bounds, summary: &Summary) -> Result<Ve
     if !fits {
         return Err(EncodingError::Shape { got: summary.vectors.iter().map(Vec::len).sum(), want });
     }
-    let mut words = Vec::with_capacity(want);
+    let mut encoded = Encoded { summed: Vec::with_capacity(want), by_name: Vec::new() };
     for (slot, vector) in schema.iter().zip(&summary.vectors) {
-        let statistic = slot.statistic.info().name;
-        let encoded = format(request, bounds, *slot)?
+        let info = slot.statistic.info();
+        let words = format(request, bounds, *slot)?
             .encode(vector)
-            .map_err(|error| EncodingError::FixedPoint { statistic, error })?;
-        words.extend(encoded);
+            .map_err(|error| EncodingError::FixedPoint { statistic: info.name, error })?;
+        match info.combination {
+            Combination::Sum => encoded.summed.extend(words),
+            Combination::BySite => encoded.by_name.extend(words),
+        }
     }
-    Ok(words)
+    Ok(encoded)
 }
 
-/// Ring elements (one site's, or a sum) as numbers, one vector per slot.
-pub fn decode(request: &Request, bounds: Bounds, words: &[u64]) -> Result<Vec<Vec<f64>>, EncodingError> {
-    let schema = request.schema();
-    let want: usize = schema.iter().map(|s| s.len).sum();
+/// Ring elements (one site's, or a sum) as numbers, one vector per slot of a kind.
+pub fn decode(
+    request: &Request,
+    bounds: Bounds,
+    combination: Combination,
+    words: &[u64],
+) -> Result<Vec<(Statistic, Vec<f64>)>, EncodingError> {
+    let slots = slots(request, combination);
+    let want: usize = slots.iter().map(|s| s.len).sum();
     if words.len() != want {
         return Err(EncodingError::Shape { got: words.len(), want });
     }
     let mut rest = words;
-    schema
+    slots
         .iter()
         .map(|slot| {
             let (mine, after) = rest.split_at(slot.len);
             rest = after;
-            Ok(format(request, bounds, *slot)?.decode(mine))
+            Ok((slot.statistic, format(request, bounds, *slot)?.decode(mine)))
         })
         .collect()
 }

@@ -1,23 +1,43 @@
 //! Coordinator and all sites in one process: the same machines that run over a network, without one.
 
-use crate::coordinator::{Coordinator, CoordinatorError, CoordinatorOutput, Finished};
-use crate::message::{Bounds, SiteId, ToCoordinator, ToSite, Turn};
+use crate::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output};
+use crate::declaration::{Bounds, Declaration};
+use crate::message::{Broadcast, Notice, Sums, ToCoordinator, ToSite, Turn};
+use crate::policy::Policy;
 use crate::site::{SiteMachine, SiteOutput};
-use crate::{Timestamp, encoding};
+use crate::terms::{Deadlines, OnLoss, Terms};
+use crate::{SiteId, StudyId, Timestamp, codec, encoding};
 use fedirt_model::centre::Plan;
 use fedirt_model::exchange::Request;
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::responses::ResponseTable;
-use fedirt_model::statistics::Mode;
+use fedirt_model::site::Place;
+use fedirt_model::statistics::{Combination, Mode, Statistic};
+use fedirt_privacy::secure::{Identity, ThresholdError, Thresholds};
+use rand::rngs::ChaCha20Rng;
+use rand::{CryptoRng, SeedableRng};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a site sends, as an observer sees it.
+#[derive(Debug)]
+pub enum Sent<'a> {
+    /// Numbers.
+    Numbers(&'a [(Statistic, Vec<f64>)]),
+    /// Masked words: their hash.
+    Masked(&'a [u8]),
+}
 
 /// What a run may be watched by.
 pub trait Observer {
     /// A round is complete.
     fn round(&mut self, entry: &TraceEntry);
-    /// A site sends numbers.
-    fn sent(&mut self, site: &str, turn: Turn, request: &Request, vectors: &[Vec<f64>]);
-    /// Whether [`Observer::sent`] wants to be called.
+    /// A site declares what it has.
+    fn declared(&mut self, site: &str, declaration: &Declaration);
+    /// A site answers a round.
+    fn sent(&mut self, site: &str, turn: Turn, request: &Request, sent: Sent<'_>);
+    /// Whether [`Observer::declared`] and [`Observer::sent`] want to be called.
     fn wants_numbers(&self) -> bool;
 }
 
@@ -27,66 +47,199 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {
     fn round(&mut self, _entry: &TraceEntry) {}
-    fn sent(&mut self, _site: &str, _turn: Turn, _request: &Request, _vectors: &[Vec<f64>]) {}
+    fn declared(&mut self, _site: &str, _declaration: &Declaration) {}
+    fn sent(&mut self, _site: &str, _turn: Turn, _request: &Request, _sent: Sent<'_>) {}
     fn wants_numbers(&self) -> bool {
         false
     }
 }
 
+/// A site after a run.
+#[derive(Debug)]
+pub struct SiteAfter {
+    /// Its rows.
+    pub table: ResponseTable,
+    /// Its own place, which it alone knows in `secure`.
+    pub place: Option<Place>,
+}
+
+/// Why a run in one process ends without a result.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// The coordinator gave up.
+    #[error(transparent)]
+    Coordinator(#[from] CoordinatorError),
+    /// Too few sites to hide among.
+    #[error(transparent)]
+    Sites(#[from] ThresholdError),
+    /// A message could not be built.
+    #[error(transparent)]
+    Codec(#[from] codec::CodecError),
+    /// A message was rejected, or none came.
+    #[error("{0}")]
+    Stuck(String),
+}
+
 /// Nothing in one process depends on the time.
 const NOW: Timestamp = Timestamp(0);
 
-/// Runs a calibration of named sites to its end, and hands their tables back. Each table has one column per item of
-/// the plan.
+/// Fewest sites of a sum.
+const N_MIN: usize = 3;
+
+/// Terms of a run in one process: sites are numbered, so that their order is that of the files.
+fn terms(plan: Plan, mode: Mode, names: &[String]) -> Result<Terms, RunError> {
+    let stuck = |e: &dyn std::fmt::Display| RunError::Stuck(e.to_string());
+    let study = StudyId::try_from("in one process").map_err(|e| stuck(&e))?;
+    let mut sites = BTreeMap::new();
+    for (k, name) in names.iter().enumerate() {
+        let id = SiteId::try_from(format!("{k:09}").as_str()).map_err(|e| stuck(&e))?;
+        sites.insert(id, name.clone());
+    }
+    Ok(Terms {
+        study,
+        plan_hash: [0; 32],
+        plan,
+        mode,
+        thresholds: Thresholds::new(N_MIN, 0)?,
+        on_loss: OnLoss::End,
+        deadlines: Deadlines::default(),
+        max_rounds: u32::MAX,
+        sites,
+    })
+}
+
+/// Runs a calibration in `plain` mode: sites and coordinator are in the same hands, and hide nothing from each other.
 pub fn run(
     plan: Plan,
     sites: Vec<(String, ResponseTable)>,
     observer: &mut dyn Observer,
-) -> Result<(Finished, Vec<ResponseTable>), CoordinatorError> {
+) -> Result<(Finished, Vec<SiteAfter>), RunError> {
+    // Keys hide nothing here: no message of this mode depends on them.
+    run_as(Mode::Plain, plan, sites, &mut ChaCha20Rng::from_seed([0; 32]), observer)
+}
+
+/// Runs a calibration of named sites to its end in a mode, and hands their tables back. Each table has one column per
+/// item of the plan. Randomness is for keys and noise.
+pub fn run_as(
+    mode: Mode,
+    plan: Plan,
+    sites: Vec<(String, ResponseTable)>,
+    random: &mut impl CryptoRng,
+    observer: &mut dyn Observer,
+) -> Result<(Finished, Vec<SiteAfter>), RunError> {
     let names: Vec<String> = sites.iter().map(|(name, _)| name.clone()).collect();
-    let mut coordinator = Coordinator::new(plan, Mode::Plain, sites.len());
-    let mut machines: Vec<SiteMachine> =
-        sites.into_iter().enumerate().map(|(k, (name, table))| SiteMachine::new(name, k, table)).collect();
-    let mut inbox: Vec<Option<ToSite>> = vec![None; machines.len()];
+    let terms = terms(plan, mode, &names)?;
+    if let Some(protection) = terms.protection() {
+        protection.check_size(names.len())?;
+    }
+    let ids: Vec<SiteId> = terms.sites.keys().cloned().collect();
+    let mut machines = Vec::with_capacity(ids.len());
+    for (id, (name, table)) in ids.iter().zip(sites) {
+        if observer.wants_numbers() {
+            observer.declared(&name, &Declaration::of(&table, &terms));
+        }
+        let identity = Identity::generate(random);
+        let mut machine = SiteMachine::new(id.clone(), identity, terms.clone(), Policy::unlimited(), table)?;
+        machine.introduce();
+        machines.push((machine, ChaCha20Rng::from_rng(random)));
+    }
+    let mut coordinator = Coordinator::new(terms, NOW);
+    let mut inbox: BTreeMap<SiteId, Arc<ToSite>> = BTreeMap::new();
     let mut open: Option<(Turn, Bounds, Box<Request>)> = None;
     loop {
-        let answers: Vec<Vec<SiteOutput>> = machines
-            .par_iter_mut()
-            .zip(&mut inbox)
-            .map(|(machine, message)| {
-                if let Some(message) = message.take() {
-                    machine.handle(NOW, &message);
-                }
-                std::iter::from_fn(|| machine.poll()).collect()
-            })
-            .collect();
+        let answers = site_outputs(&mut machines, &mut inbox);
+        let quiet = answers.iter().all(Vec::is_empty);
         for (k, outputs) in answers.into_iter().enumerate() {
-            for output in outputs {
-                let SiteOutput::Send(message) = output else { continue };
+            for message in outputs {
                 if observer.wants_numbers()
-                    && let (ToCoordinator::Upload { words, .. }, Some((turn, bounds, request))) =
-                        (&message, &open)
-                    && let Ok(vectors) = encoding::decode(request, *bounds, words)
+                    && let (ToCoordinator::Upload { sums, by_name, .. }, Some((turn, bounds, request))) =
+                        (&*message, &open)
                 {
-                    observer.sent(&names[k], *turn, request, &vectors);
+                    show(observer, &names[k], *turn, *bounds, request, sums, by_name);
                 }
-                coordinator.handle(NOW, SiteId(k), message);
+                let input = Input::Message { from: ids[k].clone(), message: Arc::unwrap_or_clone(message) };
+                coordinator.handle(NOW, input).map_err(|e| RunError::Stuck(e.to_string()))?;
             }
         }
+        let mut idle = quiet;
         while let Some(output) = coordinator.poll() {
+            idle = false;
             match output {
-                CoordinatorOutput::Persist { .. } => {}
-                CoordinatorOutput::Progress(entry) => observer.round(&entry),
-                CoordinatorOutput::Send { to, message } => {
-                    if let ToSite::Open { turn, bounds, request, .. } = &message {
-                        open = Some((*turn, *bounds, request.clone()));
+                Output::Persist { .. } => {}
+                Output::Progress(entry) => observer.round(&entry),
+                Output::Send { to, message } => {
+                    if let Notice::Open { turn, broadcast, .. } = &message.notice
+                        && open.as_ref().is_none_or(|(known, ..)| known != turn)
+                    {
+                        let told: Broadcast = codec::decode(broadcast)?;
+                        open = Some((*turn, told.bounds, Box::new(told.request)));
                     }
-                    inbox[to.0] = Some(message);
+                    inbox.insert(to, message);
                 }
-                CoordinatorOutput::Finished(result) => {
+                Output::Finished(result) => {
                     let finished = (*result)?;
-                    return Ok((finished, machines.into_iter().map(SiteMachine::into_table).collect()));
+                    // The last notices close the sites.
+                    site_outputs(&mut machines, &mut inbox);
+                    let after = machines.into_iter().map(|(machine, _)| SiteAfter {
+                        place: machine.place(),
+                        table: machine.into_table(),
+                    });
+                    return Ok((finished, after.collect()));
                 }
+            }
+        }
+        if idle {
+            return Err(RunError::Stuck("coordinator and sites wait for each other".into()));
+        }
+    }
+}
+
+/// What the sites have to say to their messages, site by site. All work with rows happens here, in parallel.
+fn site_outputs(
+    machines: &mut [(SiteMachine, ChaCha20Rng)],
+    inbox: &mut BTreeMap<SiteId, Arc<ToSite>>,
+) -> Vec<Vec<Arc<ToCoordinator>>> {
+    let mail: Vec<Option<Arc<ToSite>>> =
+        machines.iter().map(|(machine, _)| inbox.remove(machine.name())).collect();
+    machines
+        .par_iter_mut()
+        .zip(mail)
+        .map(|((machine, random), message)| {
+            if let Some(message) = message {
+                machine.handle(NOW, random, &message);
+            }
+            let mut sent = Vec::new();
+            while let Some(output) = machine.poll() {
+                match output {
+                    SiteOutput::Send(message) => sent.push(message),
+                    // All sites are in the same hands here.
+                    SiteOutput::RosterShown { fingerprint, .. } => machine.approve_roster(fingerprint),
+                    _ => {}
+                }
+            }
+            sent
+        })
+        .collect()
+}
+
+fn show(
+    observer: &mut dyn Observer,
+    site: &str,
+    turn: Turn,
+    bounds: Bounds,
+    request: &Request,
+    sums: &Sums,
+    by_name: &[u64],
+) {
+    match sums {
+        Sums::Masked(bytes) => observer.sent(site, turn, request, Sent::Masked(bytes)),
+        Sums::Plain(words) => {
+            let decode = |combination, words| encoding::decode(request, bounds, combination, words);
+            if let (Ok(mut numbers), Ok(named)) =
+                (decode(Combination::Sum, words), decode(Combination::BySite, by_name))
+            {
+                numbers.extend(named);
+                observer.sent(site, turn, request, Sent::Numbers(&numbers));
             }
         }
     }

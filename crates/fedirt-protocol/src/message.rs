@@ -1,15 +1,12 @@
 //! What coordinator and sites say to each other.
 
+use crate::declaration::Bounds;
 use fedirt_model::exchange::Request;
 use fedirt_model::fit::Fit;
 use serde::{Deserialize, Serialize};
 
-/// Place of a site in the cohort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct SiteId(pub usize);
-
 /// A round and which try at it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Turn {
     /// Round, counted from 1.
     pub round: u32,
@@ -17,63 +14,108 @@ pub struct Turn {
     pub attempt: u32,
 }
 
-/// What a site tells about itself before the first round.
+impl std::fmt::Display for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "round {}, attempt {}", self.round, self.attempt)
+    }
+}
+
+/// Everything that a site's answer depends on, beside the cohort: hashed into the masks, byte for byte.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Enrolment {
-    /// Name of the site.
-    pub name: String,
-    /// Students whose answers count: weight above zero.
-    pub students: u64,
-    /// For each item of the codebook, the codes it uses as a bit mask; 0 where the site does not give the item.
-    pub codes: Vec<u64>,
-    /// Whether its students carry weights.
-    pub weighted: bool,
-    /// Sum of the weights (the number of students without them).
-    pub total_weight: f64,
-    /// The largest weight.
-    pub largest_weight: f64,
+pub struct Broadcast {
+    /// SHA-256 of all sites' declarations, by which numbers are bounded and counted.
+    pub declarations: [u8; 32],
+    /// The sites whose sums are added, in order.
+    pub cohort: Vec<String>,
+    /// Bounds of the encoding.
+    pub bounds: Bounds,
+    /// The question.
+    pub request: Request,
 }
 
-/// What bounds the numbers of a round, so that everyone encodes alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bounds {
-    /// Students of the cohort.
-    pub students: u64,
-    /// Sites of the cohort.
-    pub sites: u64,
-    /// Largest weight of a student when weights add up to the number of students, rounded up.
-    pub largest_weight: u64,
+/// From the coordinator to a site. Only the latest matters: a site that missed some has missed nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToSite {
+    /// Counts the coordinator's steps.
+    pub step: u64,
+    /// What it says.
+    pub notice: Notice,
 }
 
-/// From the coordinator to a site.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ToSite {
-    /// A round opens.
+/// Who takes part: keys, declarations, and the sites' signatures under both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SharedRoster {
+    /// The roster's bytes.
+    pub roster: Vec<u8>,
+    /// Each site's signed declaration.
+    pub declarations: Vec<Vec<u8>>,
+    /// Signatures so far.
+    pub approvals: Vec<(String, Vec<u8>)>,
+}
+
+/// What the coordinator says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Notice {
+    /// Who takes part. A site signs the roster, and pins it once everybody has.
+    Roster(SharedRoster),
+    /// A round is about to begin: say hello.
+    Call {
+        /// Which.
+        turn: Turn,
+        /// The roster with all signatures, for sites that have not pinned it yet: in the first round under it.
+        roster: Option<SharedRoster>,
+    },
+    /// A round is open: answer.
     Open {
         /// Which.
         turn: Turn,
-        /// The sites whose sums are added.
-        cohort: Vec<SiteId>,
-        /// Bounds of the encoding.
-        bounds: Bounds,
-        /// The question.
-        request: Box<Request>,
+        /// The signed hellos of the cohort; none in `plain`.
+        hellos: Vec<Vec<u8>>,
+        /// The bytes of a [`Broadcast`].
+        broadcast: Vec<u8>,
     },
     /// The calibration is over.
     Finished(Box<Fit>),
+    /// The study has ended without a result.
+    Ended {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+/// A site's sums.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Sums {
+    /// As they are: ring elements, vector after vector of the summed slots.
+    Plain(Vec<u64>),
+    /// A signed upload of masked words.
+    Masked(Vec<u8>),
 }
 
 /// From a site to the coordinator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ToCoordinator {
-    /// The site takes part.
-    Enrol(Enrolment),
-    /// Its sums, in fixed point, vector after vector of the request's schema.
+    /// The site's key, signed with itself. It counts only with an invitation, which the shell checks.
+    Enrol(Vec<u8>),
+    /// What the site declares about its data, signed.
+    Join(Vec<u8>),
+    /// The site's signature under the roster.
+    Approve {
+        /// Edition of the roster.
+        edition: u64,
+        /// Signature.
+        signature: Vec<u8>,
+    },
+    /// A signed hello with a fresh key.
+    Hello(Vec<u8>),
+    /// The answer of a round.
     Upload {
-        /// Of which round.
+        /// Of which.
         turn: Turn,
-        /// Ring elements.
-        words: Vec<u64>,
+        /// What is added up.
+        sums: Sums,
+        /// What the plan publishes by name: ring elements.
+        by_name: Vec<u64>,
     },
     /// The site will not answer.
     Refuse {
@@ -82,4 +124,31 @@ pub enum ToCoordinator {
         /// Why, for people.
         reason: String,
     },
+}
+
+impl ToCoordinator {
+    /// What kind of message this is, for logs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Enrol(_) => "enrol",
+            Self::Join(_) => "join",
+            Self::Approve { .. } => "approve",
+            Self::Hello(_) => "hello",
+            Self::Upload { .. } => "upload",
+            Self::Refuse { .. } => "refuse",
+        }
+    }
+}
+
+impl Notice {
+    /// What kind of notice this is, for logs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Roster(_) => "roster",
+            Self::Call { .. } => "call",
+            Self::Open { .. } => "open",
+            Self::Finished(_) => "finished",
+            Self::Ended { .. } => "ended",
+        }
+    }
 }

@@ -160,7 +160,7 @@ fn rounds() {
         black_box(naive(&data, items, sample, &grid));
     }) / cells(sample);
     let table = ResponseTable::new(data.students, items, data.cells.clone()).expect("the table is full");
-    let mut site = Site::new(table, 0);
+    let mut site = Site::new(table);
     let line = |name: &str, per_cell: f64| {
         println!("{name:<44} {:>8.3} ns per cell {:>8.1} × as fast", per_cell * 1e9, slow / per_cell);
     };

@@ -14,7 +14,7 @@ pub(crate) enum CliError {
     Usage(String),
     /// The calibration cannot be carried out.
     #[error("{0}")]
-    Calibration(#[from] fedirt_protocol::coordinator::CoordinatorError),
+    Calibration(#[from] fedirt_protocol::in_process::RunError),
     /// A table that contradicts itself.
     #[error("{0}")]
     Table(#[from] fedirt_model::responses::TableError),

@@ -3,7 +3,8 @@
 use crate::transcript::Transcript;
 use fedirt_model::exchange::Request;
 use fedirt_model::fit::TraceEntry;
-use fedirt_protocol::in_process::Observer;
+use fedirt_protocol::declaration::Declaration;
+use fedirt_protocol::in_process::{Observer, Sent};
 use fedirt_protocol::message::Turn;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
@@ -58,9 +59,15 @@ impl Observer for Watcher<'_> {
         self.progress.say(text);
     }
 
-    fn sent(&mut self, site: &str, turn: Turn, request: &Request, vectors: &[Vec<f64>]) {
+    fn declared(&mut self, site: &str, declaration: &Declaration) {
         if let Some(transcript) = &mut self.transcript {
-            transcript.sent(site, turn, request, vectors);
+            transcript.declared(site, declaration);
+        }
+    }
+
+    fn sent(&mut self, site: &str, turn: Turn, request: &Request, sent: Sent<'_>) {
+        if let Some(transcript) = &mut self.transcript {
+            transcript.sent(site, turn, request, sent);
         }
     }
 

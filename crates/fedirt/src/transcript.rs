@@ -1,10 +1,12 @@
 //! Everything that leaves a site, one line of JSON each, for the site's data officer to read.
 
 use fedirt_model::exchange::Request;
-use fedirt_model::responses::ResponseTable;
-use fedirt_protocol::message::{ToCoordinator, Turn};
-use fedirt_protocol::site::{SiteMachine, SiteOutput};
+use fedirt_model::statistics::Statistic;
+use fedirt_protocol::declaration::Declaration;
+use fedirt_protocol::in_process::Sent;
+use fedirt_protocol::message::Turn;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 
@@ -36,6 +38,11 @@ enum Values<'a> {
     Numbers(&'a [f64]),
     Counts([u64; 1]),
     Codes(Vec<Vec<u8>>),
+    /// So many numbers, which only the sum over all sites shows; the hash is of the whole message.
+    Masked {
+        masked: usize,
+        sha256: String,
+    },
 }
 
 impl Transcript {
@@ -44,45 +51,44 @@ impl Transcript {
         Self { out: BufWriter::new(file), error: None }
     }
 
-    /// What a site says about itself before the first round, as its machine says it.
-    pub(crate) fn enrolment(&mut self, name: &str, index: usize, table: ResponseTable) -> ResponseTable {
-        let mut machine = SiteMachine::new(name.to_owned(), index, table);
-        while let Some(output) = machine.poll() {
-            let SiteOutput::Send(ToCoordinator::Enrol(enrolment)) = output else { continue };
-            let codes =
-                enrolment.codes.iter().map(|mask| (0..64).filter(|c| mask >> c & 1 == 1).collect()).collect();
-            for (name, meaning, values) in [
-                ("rows", "how many rows the site's table has", Values::Counts([enrolment.students])),
-                ("codes", "for each item of the codebook, the codes that occur", Values::Codes(codes)),
-                (
-                    "weighted",
-                    "1 if the site's students carry weights",
-                    Values::Counts([u64::from(enrolment.weighted)]),
-                ),
-            ] {
-                self.line(&Line { site: &enrolment.name, round: 0, name, meaning, point: None, values });
-            }
+    /// What a site says about itself before the first round.
+    pub(crate) fn declared(&mut self, site: &str, declaration: &Declaration) {
+        let codes =
+            declaration.codes.iter().map(|mask| (0..64).filter(|c| mask >> c & 1 == 1).collect()).collect();
+        for (name, meaning, values) in [
+            ("rows", "how many rows the site's table has", Values::Counts([declaration.students])),
+            (
+                "codes",
+                "for each item of the codebook, the codes that occur (in secure: all, where the item is given)",
+                Values::Codes(codes),
+            ),
+            (
+                "weighted",
+                "1 if the site's students carry weights",
+                Values::Counts([u64::from(declaration.weighted)]),
+            ),
+        ] {
+            self.line(&Line { site, round: 0, name, meaning, point: None, values });
         }
-        machine.into_table()
     }
 
-    /// What a site sends in a round.
-    pub(crate) fn sent(&mut self, site: &str, turn: Turn, request: &Request, vectors: &[Vec<f64>]) {
-        let schema = request.schema();
-        for (at, (slot, values)) in schema.iter().zip(vectors).enumerate() {
-            let info = slot.statistic.info();
-            let same = |slots: &[fedirt_model::exchange::Slot]| {
-                slots.iter().filter(|other| other.statistic == slot.statistic).count()
-            };
-            let point = (same(&schema) > 1).then(|| same(&schema[..=at]));
-            self.line(&Line {
-                site,
-                round: turn.round,
-                name: info.name,
-                meaning: info.meaning,
-                point,
-                values: Values::Numbers(values),
-            });
+    /// What a site sends in a round: numbers, or where they are masked their names, sizes and a hash.
+    pub(crate) fn sent(&mut self, site: &str, turn: Turn, request: &Request, sent: Sent<'_>) {
+        let statistics: Vec<(Statistic, Values<'_>)> = match sent {
+            Sent::Numbers(numbers) => numbers.iter().map(|(s, v)| (*s, Values::Numbers(v))).collect(),
+            Sent::Masked(bytes) => {
+                let hash: String = Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect();
+                let masked = |len| Values::Masked { masked: len, sha256: hash.clone() };
+                request.schema().iter().map(|slot| (slot.statistic, masked(slot.len))).collect()
+            }
+        };
+        let names: Vec<Statistic> = statistics.iter().map(|(statistic, _)| *statistic).collect();
+        for (at, (statistic, values)) in statistics.into_iter().enumerate() {
+            let info = statistic.info();
+            let same = |some: &[Statistic]| some.iter().filter(|other| **other == statistic).count();
+            let point = (same(&names) > 1).then(|| same(&names[..=at]));
+            let (name, meaning, round) = (info.name, info.meaning, turn.round);
+            self.line(&Line { site, round, name, meaning, point, values });
         }
     }
 

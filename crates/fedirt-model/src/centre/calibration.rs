@@ -342,7 +342,10 @@ impl Calibration {
         let anchors: Vec<Option<Anchor>> =
             design.items().iter().map(|i| self.plan.items[i.column].anchor.clone()).collect();
         check_anchors(&self.plan, &design, &anchors)?;
-        let structure = Structure::new(&design, &anchors, self.effects, self.plan.grid);
+        let mut structure = Structure::new(&design, &anchors, self.effects, self.plan.grid);
+        if !self.plan.secrecy.by_site() {
+            structure = structure.within_policy();
+        }
         let problem = Problem {
             design,
             names,

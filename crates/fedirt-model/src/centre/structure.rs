@@ -65,6 +65,8 @@ pub(crate) struct Structure {
     size: usize,
     /// Largest coordinate of a slope.
     slope_bound: f64,
+    /// Largest threshold per step.
+    step_bound: f64,
 }
 
 impl Structure {
@@ -96,7 +98,24 @@ impl Structure {
         let mean = (anchored && effects != Effects::Fixed).then(|| take(1));
         let anchors = (0..design.len()).map(|j| anchors.get(j).cloned().flatten()).collect();
         let slope_bound = (2.0 * steepest(grid)).asinh();
-        Self { design: design.clone(), anchors, slopes, steps, sd, mean, size, slope_bound }
+        Self {
+            design: design.clone(),
+            anchors,
+            slopes,
+            steps,
+            sd,
+            mean,
+            size,
+            slope_bound,
+            step_bound: STEP_BOUND,
+        }
+    }
+
+    /// The same with parameters that sites answer for whoever asks: slopes to 8, thresholds to 6 per step.
+    pub(crate) fn within_policy(mut self) -> Self {
+        self.slope_bound = self.slope_bound.min(16f64.asinh());
+        self.step_bound = 6.0;
+        self
     }
 
     /// Number of free item and population parameters.
@@ -290,7 +309,9 @@ impl Structure {
                 _ => None,
             };
             let steps = if self.anchors[j].is_none() { self.design.categories(j) - 1 } else { 0 };
-            slope.into_iter().chain((0..steps).map(move |c| (self.steps[j] + c, STEP_BOUND * (c + 1) as f64)))
+            slope
+                .into_iter()
+                .chain((0..steps).map(move |c| (self.steps[j] + c, self.step_bound * (c + 1) as f64)))
         })
     }
 

@@ -48,14 +48,19 @@ pub struct Site {
 }
 
 impl Site {
-    /// A site with its rows and its place in the cohort.
-    pub fn new(table: ResponseTable, index: usize) -> Self {
-        Self { table, index, place: None, prepared: None }
+    /// A site with its rows.
+    pub fn new(table: ResponseTable) -> Self {
+        Self { table, index: 0, place: None, prepared: None }
     }
 
     /// The rows, for the site itself.
     pub fn into_table(self) -> ResponseTable {
         self.table
+    }
+
+    /// Gives the site its place in the cohort.
+    pub fn set_index(&mut self, index: usize) {
+        self.index = index;
     }
 
     /// The rows.
@@ -289,8 +294,8 @@ impl SiteData {
             effects: Effects::None,
             ask,
         };
-        let slots = request.schema();
+        let statistics = request.schema().into_iter().map(|slot| slot.statistic);
         let summary = Answer { table: None, data: self, grid, request: &request, index: 0 }.summary();
-        Aggregate::new(slots, summary.vectors, Vec::new())
+        Aggregate::new(statistics.zip(summary.vectors).collect(), Vec::new())
     }
 }

@@ -7,8 +7,8 @@ use fedirt_model::fit::Fit;
 use fedirt_model::items::{self, Curves, Order};
 use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::{MISSING, ResponseTable};
-use fedirt_protocol::coordinator::{CoordinatorError, Finished};
-use fedirt_protocol::in_process;
+use fedirt_protocol::coordinator::Finished;
+use fedirt_protocol::in_process::{self, RunError};
 
 /// SplitMix64: enough for test data, and the same everywhere.
 pub(crate) struct Random(pub(crate) u64);
@@ -113,7 +113,7 @@ pub(crate) fn anchor(a: f64, d: &[f64]) -> Option<Anchor> {
     Some(Anchor { a, d: d.to_vec() })
 }
 
-pub(crate) fn run(plan: Plan, sites: Vec<ResponseTable>) -> Result<Finished, CoordinatorError> {
+pub(crate) fn run(plan: Plan, sites: Vec<ResponseTable>) -> Result<Finished, RunError> {
     let sites = sites.into_iter().enumerate().map(|(k, t)| (format!("S{}", k + 1), t)).collect();
     in_process::run(plan, sites, &mut in_process::Unobserved).map(|(finished, _)| finished)
 }

@@ -122,6 +122,12 @@ pub(crate) struct FitArgs {
     /// How the likelihood is maximised
     #[arg(long, value_name = "NAME", default_value = "newton", help_heading = "Estimation")]
     pub algorithm: AlgorithmArg,
+    /// Add up under masks, so that only sums over all sites are seen (3 sites at least; newton or em)
+    #[arg(long, help_heading = "Privacy")]
+    pub secure: bool,
+    /// With --secure: sites give their effects by name
+    #[arg(long, requires = "secure", help_heading = "Privacy")]
+    pub publish_effects: bool,
     /// Quadrature nodes [default: 61, or 21 with --quadrature paper]
     #[arg(
         long,

@@ -14,7 +14,10 @@ use crate::remarks::{self, listed};
 use crate::terminal;
 use crate::transcript::Transcript;
 use fedirt_model::fit::Fit;
+use fedirt_model::statistics::Mode;
 use fedirt_protocol::in_process;
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
@@ -49,27 +52,21 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     warnings.extend(more);
     let plan = plan::plan(args, items, reading.sites.len());
     let ids: Vec<Option<Vec<String>>> = reading.sites.iter().map(|site| site.ids.clone()).collect();
-    let mut sites = reading
+    let sites = reading
         .sites
         .into_iter()
         .map(|site| codebook::align(site, &plan.items))
         .collect::<Result<Vec<_>, _>>()?;
 
-    let mut transcript = match &folder {
+    let transcript = match &folder {
         Some(folder) if args.transcript => Some(Transcript::new(folder.scratch()?)),
         _ => None,
     };
-    if let Some(transcript) = &mut transcript {
-        let enrol = |(k, (name, table)): (usize, (String, _))| {
-            let table = transcript.enrolment(&name, k, table);
-            (name, table)
-        };
-        sites = sites.into_iter().enumerate().map(enrol).collect();
-    }
     progress.say("round 1");
     let max_rounds = plan.settings.max_rounds;
     let mut watcher = Watcher { progress: &progress, transcript };
-    let (mut finished, tables) = in_process::run(plan, sites, &mut watcher)?;
+    let mode = if args.secure { Mode::Secure } else { Mode::Plain };
+    let (mut finished, sites) = in_process::run_as(mode, plan, sites, &mut UnwrapErr(SysRng), &mut watcher)?;
     let transcript = watcher.transcript;
     warnings.extend(remarks::recodes(&finished.fit.items));
     finished.fit.warnings.splice(0..0, warnings);
@@ -83,7 +80,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         } else {
             progress.say("scoring");
             notes.extend(remarks::scored_without_effect(fit));
-            Some(results::scores(fit, &tables, ids)?)
+            Some(results::scores(fit, &sites, ids)?)
         };
         progress.say(format!("writing {}", path.display()));
         written = Some((path, results::write(folder, &finished, scores, transcript)?));

@@ -23,7 +23,14 @@ pub(super) fn plan(args: &FitArgs, items: Vec<ItemPlan>, sites: usize) -> Plan {
         range: args.range.unwrap_or(grid.range),
         ..grid
     };
-    Plan { items, effects, grid, settings: settings(args), publish_effects: true, secrecy: Secrecy::BySite }
+    Plan {
+        items,
+        effects,
+        grid,
+        settings: settings(args),
+        publish_effects: !args.secure || args.publish_effects,
+        secrecy: Secrecy::BySite,
+    }
 }
 
 fn settings(args: &FitArgs) -> Settings {

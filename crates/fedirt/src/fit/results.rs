@@ -6,9 +6,9 @@ use crate::output::{csv, json};
 use crate::scoring::{Bank, How, Shown, SiteScores};
 use crate::transcript::Transcript;
 use fedirt_model::fit::Fit;
-use fedirt_model::responses::ResponseTable;
 use fedirt_model::scoring::Method;
 use fedirt_protocol::coordinator::Finished;
+use fedirt_protocol::in_process::SiteAfter;
 use std::path::Path;
 
 /// What stands in the folder now.
@@ -32,7 +32,7 @@ impl Written {
 /// EAP scores of all students, each under the prior of its site.
 pub(super) fn scores(
     fit: &Fit,
-    tables: &[ResponseTable],
+    sites: &[SiteAfter],
     ids: Vec<Option<Vec<String>>>,
 ) -> Result<Vec<SiteScores>, CliError> {
     let bank = Bank::new(fit)?;
@@ -41,8 +41,10 @@ pub(super) fn scores(
     let how = How { method: Method::Eap, seed: 0 };
     let mut rows = 0;
     let mut out = Vec::new();
-    for ((site, table), ids) in fit.sites.iter().zip(tables).zip(ids) {
-        let students = bank.score(table, &columns, site.effect.unwrap_or(0.0), how, rows)?;
+    for ((site, after), ids) in fit.sites.iter().zip(sites).zip(ids) {
+        // Where effects are not published, the site knows its own.
+        let effect = site.effect.or_else(|| after.place.and_then(|place| place.effect));
+        let students = bank.score(&after.table, &columns, effect.unwrap_or(0.0), how, rows)?;
         rows += students.len();
         out.push(SiteScores { name: site.name.clone(), ids, students });
     }

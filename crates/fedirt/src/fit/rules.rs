@@ -43,6 +43,12 @@ pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
     if let Some(epochs) = args.local_epochs {
         need(epochs >= 1, format!("--local-epochs {epochs}: at least 1 is needed"));
     }
+    if args.secure && !matches!(args.algorithm, AlgorithmArg::Newton | AlgorithmArg::Em) {
+        problems.push(format!(
+            "--secure: {} needs each site's own numbers; newton and em need sums alone",
+            args.algorithm.name()
+        ));
+    }
     problems.extend(unused(args));
     CliError::usage(problems)
 }

@@ -1,0 +1,344 @@
+//! The coordinator's machine: gathering sites, rounds, losses, end.
+//!
+//! It is driven by [`Input`]s. Each one that it accepts is handed back to be persisted before anything else is
+//! done, and a machine that is given the same inputs again stands where the first one stood: that is how a
+//! coordinator resumes.
+
+mod aggregate;
+mod error;
+mod gathering;
+mod rounds;
+
+pub use aggregate::{Aggregator, ExactSum, Numbers};
+pub use error::{CoordinatorError, Rejection};
+
+use crate::Timestamp;
+use crate::declaration::Declarations;
+use crate::message::{Notice, SharedRoster, ToCoordinator, ToSite, Turn};
+use crate::terms::Terms;
+use fedirt_model::centre::{Calibration, Outcome};
+use fedirt_model::fit::{Fit, TraceEntry};
+use fedirt_privacy::secure::{PublicIdentity, Roster, SignedRoster, SiteId};
+use gathering::Gathering;
+use rounds::Round;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// What the machine is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A site's message; the shell has checked that it comes from this site.
+    Message {
+        /// From whom.
+        from: SiteId,
+        /// What.
+        message: ToCoordinator,
+    },
+    /// The deadline that the machine asked for has passed.
+    Deadline,
+    /// Go on with the sites that are there: the operator will not wait for the others to join.
+    Begin,
+    /// Go on without some sites, where the chain of cohorts allows it.
+    Drop {
+        /// Which.
+        sites: BTreeSet<SiteId>,
+    },
+    /// The operator ends the study.
+    End {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A finished calibration: what is published, and what only the coordinator needs.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// `fit.json`.
+    pub fit: Fit,
+    /// Everything behind it.
+    pub outcome: Outcome,
+}
+
+/// What the coordinator's shell must do, in this order.
+#[derive(Debug)]
+pub enum Output {
+    /// Write down that an input was taken, before it is acknowledged and before anything that follows is done.
+    Persist {
+        /// When.
+        at: Timestamp,
+        /// What.
+        input: Input,
+    },
+    /// Tell a site this; it replaces whatever the site has not fetched yet.
+    Send {
+        /// Whom.
+        to: SiteId,
+        /// What.
+        message: Arc<ToSite>,
+    },
+    /// A round is complete.
+    Progress(TraceEntry),
+    /// The end.
+    Finished(Box<Result<Finished, CoordinatorError>>),
+}
+
+enum Phase {
+    Gathering(Gathering),
+    Approving(Approving),
+    Round(Box<Round>),
+    Over,
+}
+
+struct Approving {
+    roster: SignedRoster,
+    shared: SharedRoster,
+    deadline: Option<Timestamp>,
+}
+
+/// The machine.
+pub struct Coordinator {
+    terms: Terms,
+    aggregator: Box<dyn Aggregator>,
+    phase: Phase,
+    /// Keys of the sites that enrolled with an invitation.
+    keys: BTreeMap<SiteId, PublicIdentity>,
+    /// Signed declarations of the sites that joined.
+    joined: BTreeMap<SiteId, Vec<u8>>,
+    edition: u64,
+    roster: Option<Roster>,
+    declarations: Option<Declarations>,
+    /// The roster with all signatures, until a round has been completed under it.
+    shared_roster: Option<SharedRoster>,
+    /// The sites that still take part.
+    cohort: BTreeSet<SiteId>,
+    /// Sites that fell out, for the record.
+    lost: BTreeSet<SiteId>,
+    /// Whether any site has ever uploaded: from then on the chain of cohorts binds.
+    released: bool,
+    calibration: Option<Calibration>,
+    reported: usize,
+    step: u64,
+    outputs: VecDeque<Output>,
+}
+
+/// What a study is doing, for people and status pages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// `gathering`, `approving`, `calling`, `open` or `over`.
+    pub phase: String,
+    /// The round, once there is one.
+    pub turn: Option<Turn>,
+    /// Whom it waits for.
+    pub waiting_for: Vec<String>,
+    /// Sites that take part.
+    pub sites: Vec<String>,
+    /// Sites that fell out.
+    pub lost: Vec<String>,
+    /// Whether exact sums have left a site.
+    pub released: bool,
+}
+
+impl std::fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Coordinator({}, {:?})", self.terms.study, self.status())
+    }
+}
+
+impl Coordinator {
+    /// A coordinator for a study, at a time from which the first deadline counts.
+    pub fn new(terms: Terms, now: Timestamp) -> Self {
+        let deadline = terms.deadlines.join.map(|wait| now.after(wait));
+        Self {
+            phase: Phase::Gathering(Gathering { deadline }),
+            aggregator: Box::new(ExactSum),
+            keys: BTreeMap::new(),
+            joined: BTreeMap::new(),
+            edition: 0,
+            roster: None,
+            declarations: None,
+            shared_roster: None,
+            cohort: BTreeSet::new(),
+            lost: BTreeSet::new(),
+            released: false,
+            calibration: None,
+            reported: 0,
+            step: 0,
+            outputs: VecDeque::new(),
+            terms,
+        }
+    }
+
+    /// The same with another way to combine answers (in `plain` only: others see no single site's numbers).
+    pub fn with_aggregator(mut self, aggregator: Box<dyn Aggregator>) -> Self {
+        self.aggregator = aggregator;
+        self
+    }
+
+    /// The terms.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The key of a site that enrolled, for the shell to check who speaks.
+    pub fn key(&self, site: &SiteId) -> Option<&PublicIdentity> {
+        self.keys.get(site)
+    }
+
+    /// When [`Input::Deadline`] is wanted.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        match &self.phase {
+            Phase::Gathering(g) => g.deadline,
+            Phase::Approving(a) => a.deadline,
+            Phase::Round(round) => round.deadline,
+            Phase::Over => None,
+        }
+    }
+
+    /// Takes an input. A rejected one changes nothing, and is not persisted.
+    pub fn handle(&mut self, now: Timestamp, input: Input) -> Result<(), Rejection> {
+        if matches!(self.phase, Phase::Over) {
+            return Err(Rejection::Over);
+        }
+        let before = self.outputs.len();
+        let record = input.clone();
+        match self.take(now, input) {
+            Ok(Taken::Changed) => {
+                self.outputs.insert(before, Output::Persist { at: now, input: record });
+                Ok(())
+            }
+            Ok(Taken::Known) => Ok(()),
+            Err(Stop::Rejected(rejection)) => Err(rejection),
+            Err(Stop::Ended(error)) => {
+                self.outputs.insert(before, Output::Persist { at: now, input: record });
+                self.end(Err(*error));
+                Ok(())
+            }
+        }
+    }
+
+    /// The next thing to do.
+    pub fn poll(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn take(&mut self, now: Timestamp, input: Input) -> Result<Taken, Stop> {
+        match input {
+            Input::Message { from, message } => {
+                if !self.terms.sites.contains_key(&from) {
+                    return Err(Rejection::NotInvited { site: from }.into());
+                }
+                match message {
+                    ToCoordinator::Enrol(bytes) => self.enrol(&from, &bytes),
+                    ToCoordinator::Join(bytes) => self.join(now, &from, bytes),
+                    ToCoordinator::Approve { edition, signature } => {
+                        self.approve(now, &from, edition, &signature)
+                    }
+                    ToCoordinator::Hello(bytes) => self.hello(now, &from, &bytes),
+                    ToCoordinator::Upload { turn, sums, by_name } => {
+                        self.upload(now, &from, turn, sums, by_name)
+                    }
+                    ToCoordinator::Refuse { turn, reason } => self.refused(&from, turn, reason),
+                }
+            }
+            Input::Deadline => match self.next_deadline() {
+                Some(deadline) if deadline <= now => self.deadline(now),
+                _ => Ok(Taken::Known),
+            },
+            Input::Begin => self.begin(now),
+            Input::Drop { sites } => self.drop_sites(now, &sites),
+            Input::End { reason } => Err(CoordinatorError::EndedByOperator { reason }.into()),
+        }
+    }
+
+    fn deadline(&mut self, now: Timestamp) -> Result<Taken, Stop> {
+        match &self.phase {
+            Phase::Gathering(_) => self.gathering_is_late(now),
+            Phase::Approving(_) => self.approving_is_late(now),
+            Phase::Round(_) => self.round_is_late(now),
+            Phase::Over => Ok(Taken::Known),
+        }
+    }
+
+    fn refused(&mut self, from: &SiteId, turn: Turn, reason: String) -> Result<Taken, Stop> {
+        match &self.phase {
+            Phase::Round(round) if round.turn == turn && round.expected.contains(from) => {
+                Err(CoordinatorError::Refused { site: self.terms.label(from), round: turn.round, reason }
+                    .into())
+            }
+            _ => Err(Rejection::WrongTurn { got: turn, now: self.turn() }.into()),
+        }
+    }
+
+    fn turn(&self) -> Option<Turn> {
+        if let Phase::Round(round) = &self.phase { Some(round.turn) } else { None }
+    }
+
+    /// Says something to some sites.
+    fn tell(&mut self, to: &BTreeSet<SiteId>, notice: Notice) {
+        self.step += 1;
+        let message = Arc::new(ToSite { step: self.step, notice });
+        for site in to {
+            self.outputs.push_back(Output::Send { to: site.clone(), message: message.clone() });
+        }
+    }
+
+    fn end(&mut self, result: Result<Finished, CoordinatorError>) {
+        self.phase = Phase::Over;
+        let notice = match &result {
+            Ok(finished) => Notice::Finished(Box::new(finished.fit.clone())),
+            Err(error) => Notice::Ended { reason: error.to_string() },
+        };
+        let everyone = self.keys.keys().cloned().collect();
+        self.tell(&everyone, notice);
+        self.outputs.push_back(Output::Finished(Box::new(result)));
+    }
+
+    /// What the study is doing.
+    pub fn status(&self) -> Status {
+        let (phase, waiting) = match &self.phase {
+            Phase::Gathering(_) => {
+                ("gathering", self.terms.sites.keys().filter(|s| !self.joined.contains_key(*s)).collect())
+            }
+            Phase::Approving(a) => {
+                ("approving", self.cohort.iter().filter(|s| !a.roster.approvals().contains_key(*s)).collect())
+            }
+            Phase::Round(round) => (if round.is_open() { "open" } else { "calling" }, round.waiting_for()),
+            Phase::Over => ("over", Vec::new()),
+        };
+        let names = |sites: &mut dyn Iterator<Item = &SiteId>| sites.map(SiteId::to_string).collect();
+        Status {
+            phase: phase.into(),
+            turn: self.turn(),
+            waiting_for: waiting.into_iter().map(SiteId::to_string).collect(),
+            sites: names(&mut self.cohort.iter()),
+            lost: names(&mut self.lost.iter()),
+            released: self.released,
+        }
+    }
+}
+
+/// Whether an input changed anything.
+enum Taken {
+    Changed,
+    /// A repetition: acknowledged again, and not written down again.
+    Known,
+}
+
+/// Why an input was not taken.
+enum Stop {
+    Rejected(Rejection),
+    Ended(Box<CoordinatorError>),
+}
+
+impl From<Rejection> for Stop {
+    fn from(rejection: Rejection) -> Self {
+        Self::Rejected(rejection)
+    }
+}
+
+impl From<CoordinatorError> for Stop {
+    fn from(error: CoordinatorError) -> Self {
+        Self::Ended(Box::new(error))
+    }
+}

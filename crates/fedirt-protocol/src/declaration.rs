@@ -1,0 +1,218 @@
+//! What each site declares about its data before the first round, signed, and what follows from all of them.
+
+use crate::codec;
+use crate::terms::Terms;
+use fedirt_model::centre::{Enrolled, total_weight};
+use fedirt_model::responses::{MISSING, ResponseTable};
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::{Identity, Roster, SignedStatement, SiteId, Statement};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+
+const TOPIC: &str = "declaration";
+
+/// Most students of a site, and most answers of a weight: beyond them sums would lose digits.
+const MOST_STUDENTS: u64 = 100_000_000;
+
+/// What a site tells about itself before the first round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Declaration {
+    /// Students whose answers count: weight above zero.
+    pub students: u64,
+    /// For each item of the codebook a bit mask of codes: those that occur (`plain`), or all of the codebook's if the
+    /// site gives the item; 0 where it does not.
+    pub codes: Vec<u64>,
+    /// Whether its students carry weights.
+    pub weighted: bool,
+    /// Sum of the weights (the number of students without them).
+    pub total_weight: f64,
+    /// A bound on the weights: the next power of two.
+    pub largest_weight: f64,
+}
+
+/// Why a declaration is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeclarationError {
+    /// Not signed by the site, or for another study.
+    #[error("the declaration of {site} is refused: {reason}")]
+    Signature {
+        /// Site.
+        site: String,
+        /// Why.
+        reason: String,
+    },
+    /// It does not fit the plan.
+    #[error("{site} declares what cannot be: {reason}")]
+    Content {
+        /// Site.
+        site: String,
+        /// What.
+        reason: String,
+    },
+}
+
+impl Declaration {
+    /// What a table amounts to under a plan's terms.
+    pub fn of(table: &ResponseTable, terms: &Terms) -> Self {
+        let (students, total, largest) = match table.weights() {
+            None => (table.students(), table.students() as f64, 1.0),
+            Some(weights) => (
+                weights.iter().filter(|w| **w > 0.0).count(),
+                weights.iter().sum(),
+                weights.iter().copied().fold(0.0, f64::max),
+            ),
+        };
+        let mut codes = codes_used(table);
+        if terms.mode != Mode::Plain {
+            // Which categories occur here is nobody's business: the codebook's stand for all.
+            for (mask, item) in codes.iter_mut().zip(&terms.plan.items) {
+                if *mask != 0
+                    && let Some(all) = &item.codes
+                {
+                    *mask = all.iter().fold(0, |m, c| m | 1 << (c & 63));
+                }
+            }
+        }
+        Self {
+            students: students as u64,
+            codes,
+            weighted: table.weights().is_some(),
+            total_weight: total,
+            largest_weight: if largest > 0.0 { largest.log2().ceil().exp2() } else { 0.0 },
+        }
+    }
+
+    /// Signs it.
+    pub fn sign(
+        &self,
+        terms: &Terms,
+        site: &SiteId,
+        identity: &Identity,
+    ) -> Result<Vec<u8>, codec::CodecError> {
+        let bytes = codec::encode(self)?;
+        let statement =
+            Statement { study: terms.study.clone(), site: site.clone(), topic: TOPIC.into(), bytes };
+        Ok(statement.sign(identity).encode())
+    }
+
+    fn check(&self, items: usize) -> Result<(), String> {
+        let finite = |x: f64| x.is_finite() && (0.0..=1e15).contains(&x);
+        if self.codes.len() != items {
+            return Err(format!("{} items, and the codebook has {items}", self.codes.len()));
+        }
+        if self.students > MOST_STUDENTS {
+            return Err(format!("{} students; {MOST_STUDENTS} is the most", self.students));
+        }
+        if !finite(self.total_weight) || !finite(self.largest_weight) {
+            return Err("weights that are no finite numbers".into());
+        }
+        Ok(())
+    }
+}
+
+/// What bounds the numbers of a round, so that everyone encodes alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// Students of the cohort.
+    pub students: u64,
+    /// Sites of the cohort.
+    pub sites: u64,
+    /// Largest weight of a student when weights add up to the number of students, rounded up.
+    pub largest_weight: u64,
+}
+
+/// The declarations of all sites on the roster.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declarations {
+    by_site: BTreeMap<SiteId, Declaration>,
+    hash: [u8; 32],
+}
+
+impl Declarations {
+    /// Verifies the signed declarations against the roster: one for each site on it.
+    pub fn verify(roster: &Roster, signed: &[Vec<u8>], items: usize) -> Result<Self, DeclarationError> {
+        let mut by_site = BTreeMap::new();
+        let mut digest = Sha256::new();
+        let refuse = |site: String, reason: String| DeclarationError::Signature { site, reason };
+        for bytes in signed {
+            let statement =
+                SignedStatement::decode(bytes).map_err(|e| refuse("a site".into(), e.to_string()))?;
+            let site = statement.site().clone();
+            let content =
+                statement.verify(roster, TOPIC).map_err(|e| refuse(site.to_string(), e.to_string()))?;
+            let declaration: Declaration =
+                codec::decode(&content.bytes).map_err(|e| refuse(site.to_string(), e.to_string()))?;
+            declaration
+                .check(items)
+                .map_err(|reason| DeclarationError::Content { site: site.to_string(), reason })?;
+            digest.update(Sha256::digest(bytes));
+            if by_site.insert(site.clone(), declaration).is_some() {
+                return Err(refuse(site.to_string(), "there are two".into()));
+            }
+        }
+        if let Some(site) = roster.entries().keys().find(|site| !by_site.contains_key(*site)) {
+            return Err(refuse(site.to_string(), "there is none".into()));
+        }
+        Ok(Self { by_site, hash: digest.finalize().into() })
+    }
+
+    /// SHA-256 of all of them, in the order they came: what a broadcast quotes.
+    pub fn hash(&self) -> [u8; 32] {
+        self.hash
+    }
+
+    /// A site's declaration.
+    pub fn get(&self, site: &SiteId) -> Option<&Declaration> {
+        self.by_site.get(site)
+    }
+
+    /// The sites of a cohort as the centre knows them.
+    pub fn enrolled(&self, terms: &Terms, cohort: &BTreeSet<SiteId>) -> Vec<Enrolled> {
+        self.of(cohort)
+            .map(|(site, d)| Enrolled {
+                name: terms.label(site),
+                students: d.students,
+                codes: d.codes.clone(),
+                weighted: d.weighted,
+                total_weight: d.total_weight,
+            })
+            .collect()
+    }
+
+    /// Bounds of a cohort's sums.
+    pub fn bounds(&self, cohort: &BTreeSet<SiteId>) -> Bounds {
+        let students: u64 = self.of(cohort).map(|(_, d)| d.students).sum();
+        let largest = self.of(cohort).map(|(_, d)| d.largest_weight).fold(0.0, f64::max);
+        let total = total_weight(self.of(cohort).map(|(_, d)| d.total_weight));
+        let scaled = largest * students as f64 / total.max(f64::MIN_POSITIVE);
+        // Rows without an answer are left out after the opening: a little room for the scale to move.
+        let largest_weight = (2.0 * scaled).ceil().clamp(1.0, 1e12) as u64;
+        Bounds { students, sites: cohort.len() as u64, largest_weight }
+    }
+
+    /// Whether a site gives an item of the codebook.
+    pub fn gives(&self, site: &SiteId, column: usize) -> bool {
+        self.by_site.get(site).and_then(|d| d.codes.get(column)).is_some_and(|mask| *mask != 0)
+    }
+
+    fn of<'a>(&'a self, cohort: &'a BTreeSet<SiteId>) -> impl Iterator<Item = (&'a SiteId, &'a Declaration)> {
+        self.by_site.iter().filter(|(site, _)| cohort.contains(*site))
+    }
+}
+
+/// For each column, the codes that occur, as a bit mask (codes are below 64).
+fn codes_used(table: &ResponseTable) -> Vec<u64> {
+    let mut masks = vec![0u64; table.items()];
+    for (i, row) in table.rows().enumerate() {
+        if table.weights().is_some_and(|w| w[i] == 0.0) {
+            continue;
+        }
+        for (mask, &cell) in masks.iter_mut().zip(row) {
+            if cell != MISSING {
+                *mask |= 1u64 << (cell & 63);
+            }
+        }
+    }
+    masks
+}

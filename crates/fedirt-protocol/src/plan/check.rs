@@ -1,0 +1,167 @@
+//! What a plan must fulfil, all complaints at once.
+
+use super::{FORMAT, StudyPlan};
+use crate::terms::OnLoss;
+use fedirt_model::centre::AlgorithmKind;
+use fedirt_model::design::MAX_CATEGORIES;
+use fedirt_model::items;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::{Protection, SiteId, StudyId, Thresholds};
+use std::collections::BTreeSet;
+
+impl StudyPlan {
+    /// Everything that is wrong with the plan.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if self.format != FORMAT {
+            problems.push(format!("format is {:?}, and this version reads {FORMAT:?}", self.format));
+        }
+        if let Err(error) = StudyId::try_from(self.study.as_str()) {
+            problems.push(format!("study: {error}"));
+        }
+        if !self.study.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
+            problems
+                .push("study: letters, digits, '-', '_' and '.' only, as it is part of web addresses".into());
+        }
+        if self.purpose.trim().is_empty() {
+            problems.push("purpose: say in plain words why the study is done; officers read it".into());
+        }
+        self.check_sites(&mut problems);
+        self.check_items(&mut problems);
+        self.check_model(&mut problems);
+        self.check_risks(&mut problems);
+        problems
+    }
+
+    fn check_sites(&self, problems: &mut Vec<String>) {
+        let mut seen = BTreeSet::new();
+        for name in &self.cohort.sites {
+            if let Err(error) = SiteId::try_from(name.as_str()) {
+                problems.push(format!("cohort.sites: {error}"));
+            }
+            if !seen.insert(name) {
+                problems.push(format!("cohort.sites: {name:?} stands there twice"));
+            }
+        }
+        let sites = self.cohort.sites.len();
+        if sites == 0 {
+            problems.push("cohort.sites: at least one site is needed".into());
+        }
+        if self.mode == Mode::Secure {
+            match Thresholds::new(self.cohort.n_min, self.cohort.colluders) {
+                Err(error) => problems.push(format!("cohort: {error}")),
+                Ok(thresholds) => {
+                    if let Err(error) = Protection::Sums(thresholds).check_size(sites) {
+                        problems.push(format!("cohort: {error}"));
+                    }
+                }
+            }
+        }
+        if self.cohort.colluders >= sites.max(1) {
+            problems.push(format!(
+                "cohort.colluders is {} of {sites} sites: nobody would be left to protect",
+                self.cohort.colluders
+            ));
+        }
+    }
+
+    fn check_items(&self, problems: &mut Vec<String>) {
+        if self.items.len() < 2 {
+            problems.push(format!(
+                "at least two [[item]] entries are needed, and there are {}",
+                self.items.len()
+            ));
+        }
+        let mut seen = BTreeSet::new();
+        for item in &self.items {
+            let name = &item.name;
+            if !seen.insert(name) {
+                problems.push(format!("item {name:?} stands there twice"));
+            }
+            let ascending = item.categories.windows(2).all(|pair| pair[0] < pair[1]);
+            let codes = item.categories.len();
+            if !ascending
+                || !(2..=MAX_CATEGORIES).contains(&codes)
+                || item.categories.iter().any(|c| *c >= 64)
+            {
+                problems.push(format!(
+                    "item {name:?}: categories {:?} must be 2 to {MAX_CATEGORIES} ascending codes below 64",
+                    item.categories
+                ));
+            }
+            if let Some(fixed) = &item.fixed
+                && (fixed.d.len() + 1 != codes || !fixed.d.iter().chain([&fixed.a]).all(|x| x.is_finite()))
+            {
+                problems.push(format!(
+                    "item {name:?}: fixed needs a slope a and {} intercepts d, all finite",
+                    codes.saturating_sub(1)
+                ));
+            }
+            match item.model.as_deref().map(|model| (model, items::model(model))) {
+                Some((model, None)) => problems.push(format!("item {name:?}: there is no model {model:?}")),
+                Some((model, Some(known))) if codes > 2 && !known.polytomous() => {
+                    problems.push(format!("item {name:?} has {codes} categories, and {model} takes two"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn check_model(&self, problems: &mut Vec<String>) {
+        let model = &self.model;
+        let mut need = |fine: bool, text: &str| {
+            if !fine {
+                problems.push(text.to_owned());
+            }
+        };
+        need(
+            model.tolerance > 0.0 && model.tolerance.is_finite(),
+            "model.tolerance: a number above 0 is needed",
+        );
+        need((5..=501).contains(&model.nodes), "model.nodes: 5 to 501 nodes are needed");
+        need(
+            model.range > 0.0 && model.range <= 20.0,
+            "model.range: a number above 0 and at most 20 is needed",
+        );
+        need(model.max_rounds >= 4, "model.max_rounds: at least 4 are needed");
+        let sums_alone = matches!(model.algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
+        if self.mode == Mode::Secure && !sums_alone {
+            problems.push(format!(
+                "model.algorithm: {} needs each site's own numbers, so it runs in plain mode only; newton and em need sums alone",
+                model.algorithm.name()
+            ));
+        }
+    }
+
+    fn check_risks(&self, problems: &mut Vec<String>) {
+        let mut must = |brings: bool, named: bool, name: &str, why: &str| {
+            if brings && !named {
+                problems.push(format!("risks: set {name} = true once everyone has understood it: {why}"));
+            }
+        };
+        must(
+            self.mode == Mode::Plain,
+            self.risks.coordinator_sees_each_sites_sums,
+            "coordinator_sees_each_sites_sums",
+            "in plain mode the coordinator can rebuild rows of a site from its sums",
+        );
+        must(
+            self.mode == Mode::Secure && self.pooled_rows_may_be_inferred(),
+            self.risks.pooled_rows_may_be_inferred,
+            "pooled_rows_may_be_inferred",
+            "with 12 items or fewer, or fewer than 1000 students, exact sums can determine the pooled table of all answers (not who gave them, nor at which site)",
+        );
+        must(
+            self.mode == Mode::Secure && self.cohort.sites.len() == 3,
+            self.risks.each_site_sees_the_sum_of_the_other_two,
+            "each_site_sees_the_sum_of_the_other_two",
+            "with three sites, each can subtract its own numbers from the sum",
+        );
+        must(
+            self.cohort.on_loss == OnLoss::RevealLostSite,
+            self.risks.lost_site_is_revealed,
+            "lost_site_is_revealed",
+            "going on without a lost site lets the coordinator compute what that site sent",
+        );
+    }
+}

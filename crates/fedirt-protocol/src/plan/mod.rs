@@ -1,0 +1,266 @@
+//! The study plan: a TOML file that says what is calibrated, with whom, and who learns what. Officers approve its
+//! hash, and every signature of the study covers it.
+
+mod check;
+mod template;
+mod words;
+
+pub use template::template;
+
+use crate::terms::{Deadlines, OnLoss, Terms};
+use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
+use fedirt_model::exchange::Effects;
+use fedirt_model::quadrature::{GridSpec, Weighting};
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::{SiteId, StudyId, Thresholds};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The value of `format` that this version reads and writes.
+pub const FORMAT: &str = "fedirt.plan/1";
+
+/// Longest plan that is read.
+pub const MAX_BYTES: usize = 4 << 20;
+
+/// A plan as it is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudyPlan {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Short name of the study, unique at its coordinator.
+    pub study: String,
+    /// Why the study is done, in plain words.
+    pub purpose: String,
+    /// Who learns what.
+    pub mode: Mode,
+    /// The sites.
+    pub cohort: CohortPlan,
+    /// Statistics and numerics.
+    #[serde(default)]
+    pub model: ModelPlan,
+    /// How long sites have.
+    #[serde(default)]
+    pub deadlines: DeadlinePlan,
+    /// What is published.
+    #[serde(default)]
+    pub publish: PublishPlan,
+    /// Risks that officers consent to, by name.
+    #[serde(default)]
+    pub risks: Risks,
+    /// The codebook.
+    #[serde(rename = "item")]
+    pub items: Vec<PlanItem>,
+}
+
+/// The sites, and how many must share a sum.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CohortPlan {
+    /// Names of the invited sites.
+    pub sites: Vec<String>,
+    /// Fewest sites of a sum.
+    #[serde(default = "three")]
+    pub n_min: usize,
+    /// Sites that may work with the coordinator.
+    #[serde(default)]
+    pub colluders: usize,
+    /// What happens when a site vanishes after sums were released.
+    #[serde(default)]
+    pub on_loss: OnLoss,
+    /// Students of all sites together, about: below 1000, sums may show pooled rows.
+    pub expected_students: u64,
+}
+
+fn three() -> usize {
+    3
+}
+
+/// Statistics and numerics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModelPlan {
+    /// Site effects.
+    pub effects: Effects,
+    /// Algorithm.
+    pub algorithm: AlgorithmKind,
+    /// Converged when no gradient per student exceeds this.
+    pub tolerance: f64,
+    /// Most rounds, closing ones included.
+    pub max_rounds: u32,
+    /// Quadrature nodes.
+    pub nodes: usize,
+    /// Highest node.
+    pub range: f64,
+    /// Weights of the nodes.
+    pub quadrature: Weighting,
+}
+
+impl Default for ModelPlan {
+    fn default() -> Self {
+        let (grid, settings) = (GridSpec::default(), Settings::default());
+        Self {
+            effects: Effects::Fixed,
+            algorithm: settings.algorithm,
+            tolerance: settings.tolerance,
+            max_rounds: 40,
+            nodes: grid.nodes,
+            range: grid.range,
+            quadrature: grid.weighting,
+        }
+    }
+}
+
+/// How long sites have, in seconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DeadlinePlan {
+    /// To join and approve the roster; left out: as long as it takes.
+    pub join_seconds: Option<u64>,
+    /// To say hello to a round.
+    pub hello_seconds: u64,
+    /// To answer it.
+    pub upload_seconds: u64,
+}
+
+impl Default for DeadlinePlan {
+    fn default() -> Self {
+        Self { join_seconds: None, hello_seconds: 86_400, upload_seconds: 86_400 }
+    }
+}
+
+/// What is published beside item parameters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PublishPlan {
+    /// Site effects by name.
+    pub effects_by_name: bool,
+}
+
+/// Risks, by name. A plan whose terms bring a risk must name it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Risks {
+    /// `plain`: the coordinator sees each site's sums, from which rows can be rebuilt.
+    pub coordinator_sees_each_sites_sums: bool,
+    /// `secure` with few items or students: the pooled table of rows may be inferred from the sums.
+    pub pooled_rows_may_be_inferred: bool,
+    /// `secure` with three sites: each sees the sum of the other two.
+    pub each_site_sees_the_sum_of_the_other_two: bool,
+    /// `on_loss = "reveal_lost_site"`: what a lost site sent can be computed.
+    pub lost_site_is_revealed: bool,
+}
+
+/// An item of the codebook.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanItem {
+    /// Its column's name.
+    pub name: String,
+    /// Its categories' codes, ascending.
+    pub categories: Vec<u8>,
+    /// Its model; `2pl` or `gpcm` by the number of categories where none is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Given parameters: the item anchors the scale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<FixedParameters>,
+}
+
+/// Given parameters of an item, on the reported scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixedParameters {
+    /// Slope.
+    pub a: f64,
+    /// Intercepts, one per step.
+    pub d: Vec<f64>,
+}
+
+/// Why a plan is refused: everything at once.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// Not TOML of this shape.
+    #[error("the plan cannot be read: {0}")]
+    Syntax(String),
+    /// Problems with its content.
+    #[error("the plan has {} problem{}:\n- {}", .0.len(), if .0.len() == 1 { "" } else { "s" }, .0.join("\n- "))]
+    Content(Vec<String>),
+}
+
+impl StudyPlan {
+    /// Reads a plan's text and checks it.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        if text.len() > MAX_BYTES {
+            return Err(PlanError::Syntax(format!("{} bytes are too many", text.len())));
+        }
+        let plan: Self = toml::from_str(text).map_err(|e| PlanError::Syntax(e.to_string()))?;
+        let problems = plan.problems();
+        if problems.is_empty() { Ok(plan) } else { Err(PlanError::Content(problems)) }
+    }
+
+    /// SHA-256 of a plan's text: comments and blanks count, for officers approve what they read.
+    pub fn hash(text: &str) -> [u8; 32] {
+        Sha256::digest(text.as_bytes()).into()
+    }
+
+    /// The terms for both machines.
+    pub fn terms(&self, text: &str) -> Result<Terms, PlanError> {
+        let content = |e: &dyn std::fmt::Display| PlanError::Content(vec![e.to_string()]);
+        let mut sites = BTreeMap::new();
+        for name in &self.cohort.sites {
+            sites.insert(SiteId::try_from(name.as_str()).map_err(|e| content(&e))?, name.clone());
+        }
+        let thresholds = if self.mode == Mode::Secure {
+            Thresholds::new(self.cohort.n_min, self.cohort.colluders)
+        } else {
+            Thresholds::new(self.cohort.colluders + 3, self.cohort.colluders)
+        };
+        let milliseconds = |seconds: u64| seconds.saturating_mul(1000);
+        Ok(Terms {
+            study: StudyId::try_from(self.study.as_str()).map_err(|e| content(&e))?,
+            plan_hash: Self::hash(text),
+            plan: self.model_plan(),
+            mode: self.mode,
+            thresholds: thresholds.map_err(|e| content(&e))?,
+            on_loss: self.cohort.on_loss,
+            deadlines: Deadlines {
+                join: self.deadlines.join_seconds.map(milliseconds),
+                hello: milliseconds(self.deadlines.hello_seconds),
+                upload: milliseconds(self.deadlines.upload_seconds),
+            },
+            max_rounds: self.model.max_rounds,
+            sites,
+        })
+    }
+
+    fn model_plan(&self) -> Plan {
+        let model = &self.model;
+        Plan {
+            items: (self.items.iter())
+                .map(|item| ItemPlan {
+                    name: item.name.clone(),
+                    model: item.model.clone(),
+                    codes: Some(item.categories.clone()),
+                    anchor: (item.fixed.as_ref()).map(|fixed| Anchor { a: fixed.a, d: fixed.d.clone() }),
+                })
+                .collect(),
+            effects: model.effects,
+            grid: GridSpec { nodes: model.nodes, range: model.range, weighting: model.quadrature },
+            settings: Settings {
+                algorithm: model.algorithm,
+                tolerance: model.tolerance,
+                max_rounds: model.max_rounds as usize,
+                ..Settings::default()
+            },
+            publish_effects: self.mode == Mode::Plain || self.publish.effects_by_name,
+            secrecy: Secrecy::BySite,
+        }
+    }
+
+    /// Whether the pooled rows may be inferred from exact sums: few items or few students (see SECURITY.md).
+    pub fn pooled_rows_may_be_inferred(&self) -> bool {
+        self.mode != Mode::Private && (self.items.len() <= 12 || self.cohort.expected_students < 1000)
+    }
+}

@@ -1,0 +1,93 @@
+//! A plan to start from, with every field explained.
+
+use super::PlanItem;
+use fedirt_model::statistics::Mode;
+
+/// A commented plan for a study, some sites and some items.
+pub fn template(study: &str, mode: Mode, sites: &[String], items: &[PlanItem], students: u64) -> String {
+    let quoted: Vec<String> = sites.iter().map(|site| text(site)).collect();
+    let few = items.len() <= 12 || students < 1000;
+    let secure = mode == Mode::Secure;
+    let mut out = format!(
+        r#"# Study plan. Everyone approves this text: its SHA-256 is part of every signature.
+# Change it before the first site is invited; afterwards it is another study.
+format = "fedirt.plan/1"
+study = {study}
+# Why the study is done, in words that every site's officer understands.
+purpose = "Calibrate a common item bank."
+
+# Who learns what:
+#   "plain"    the coordinator sees each site's sums, from which answers can be rebuilt: for coordinators that
+#              could hold the data themselves.
+#   "secure"   the coordinator sees sums over all sites only. Hides which site a number came from, not the
+#              answers of all sites taken together.
+mode = "{mode}"
+
+[cohort]
+sites = [{sites}]
+# About how many students all sites have together.
+expected_students = {students}
+# Fewest sites that may share a sum (secure): at least 3, and 2 more than colluders.
+n_min = 3
+# Sites that may work with the coordinator: every site whose key it could hold.
+colluders = 0
+# If a site vanishes after sums were released: "wait", "end", or "reveal_lost_site", which lets the coordinator
+# compute what that site sent.
+on_loss = "wait"
+
+[model]
+# "none": all sites draw from one population; "fixed": an effect for each site; "random": drawn from a normal.
+effects = "fixed"
+# "newton" or "em"; in plain mode also "bfgs", "fedsgd", "fedavg", "meta".
+algorithm = "newton"
+tolerance = 1e-6
+# Rounds that a site will answer at most, closing ones included.
+max_rounds = 40
+nodes = 61
+range = 6.0
+quadrature = "density"
+
+[deadlines]
+# Seconds. Left out, join_seconds means: as long as it takes.
+# join_seconds = 604800
+hello_seconds = 86400
+upload_seconds = 86400
+
+[publish]
+# Whether each site's effect is published by name; otherwise each site learns its own.
+effects_by_name = false
+
+# Risks that this plan brings and that everyone consents to, by name. A plan that brings a risk and does not
+# name it is refused.
+[risks]
+coordinator_sees_each_sites_sums = {plain}
+pooled_rows_may_be_inferred = {pooled}
+each_site_sees_the_sum_of_the_other_two = {three}
+lost_site_is_revealed = false
+
+# The codebook: every item with its categories' codes. model: rasch, 1pl, 2pl, pcm, gpcm or grm
+# (left out: 2pl for two categories, gpcm for more). An item with known parameters anchors the scale:
+# fixed = {{ a = 1.2, d = [0.3] }}
+"#,
+        study = text(study),
+        mode = mode.name(),
+        sites = quoted.join(", "),
+        plain = mode == Mode::Plain,
+        pooled = secure && few,
+        three = secure && sites.len() == 3,
+    );
+    for item in items {
+        let model = item.model.as_ref().map_or(String::new(), |model| format!("model = {}\n", text(model)));
+        out.push_str(&format!(
+            "[[item]]\nname = {}\ncategories = {:?}\n{model}\n",
+            text(&item.name),
+            item.categories
+        ));
+    }
+    out
+}
+
+/// A TOML string.
+fn text(value: &str) -> String {
+    toml::Value::String(value.to_owned()).to_string()
+}

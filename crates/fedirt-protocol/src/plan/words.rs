@@ -1,0 +1,49 @@
+//! A plan in plain words, for the officer who approves it.
+
+use super::StudyPlan;
+use crate::terms::OnLoss;
+use fedirt_model::exchange::Effects;
+use fedirt_model::statistics::Mode;
+
+impl StudyPlan {
+    /// What the plan means, sentence by sentence.
+    pub fn in_words(&self) -> Vec<String> {
+        let mut words = vec![format!("Study {}: {}", self.study, self.purpose.trim())];
+        let sites = self.cohort.sites.len();
+        words.push(format!(
+            "{} items are calibrated by {sites} sites ({}), about {} students in all.",
+            self.items.len(),
+            self.cohort.sites.join(", "),
+            self.cohort.expected_students
+        ));
+        words.push(match self.mode {
+            Mode::Plain => "Mode plain: the coordinator sees the sums of each site by name. From such sums the answers of single students can be rebuilt; it must be trusted like a holder of the data.".into(),
+            Mode::Secure => format!(
+                "Mode secure: the coordinator sees sums over all sites only, as long as it works with at most {} of them. Which site a number came from is hidden; the answers of all sites taken together are not protected.",
+                self.cohort.colluders
+            ),
+            Mode::Private => "Mode private: the coordinator sees sums with noise that the sites add; each student is protected by (ε, δ).".into(),
+        });
+        if self.mode == Mode::Secure && self.pooled_rows_may_be_inferred() {
+            words.push("Risk: so few items or students that the pooled table of answers may be inferred from the sums (without names, and without saying from which site).".into());
+        }
+        if self.mode == Mode::Secure && sites == 3 {
+            words.push("Risk: with three sites, each can see the sum of the other two.".into());
+        }
+        words.push(match (self.model.effects, self.mode == Mode::Plain || self.publish.effects_by_name) {
+            (Effects::None, _) => {
+                "Sites are taken to draw from one population; no site effects are estimated.".into()
+            }
+            (_, true) => "The effect of each site is published by name.".into(),
+            (_, false) => "Each site learns its own effect; nobody else does.".into(),
+        });
+        words.push(format!("At most {} rounds are answered.", self.model.max_rounds));
+        words.push(match self.cohort.on_loss {
+            OnLoss::Wait => "If a site vanishes after the first round, everybody waits for it.",
+            OnLoss::End => "If a site vanishes after the first round, the study ends without a result.",
+            OnLoss::RevealLostSite => "Risk: if a site vanishes after the first round, the study goes on, and the coordinator can compute what that site sent.",
+        }.into());
+        words.push("Answers never leave a site.".into());
+        words
+    }
+}

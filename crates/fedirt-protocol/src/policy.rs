@@ -1,0 +1,369 @@
+//! A site's own rules, which win over any plan: what it will answer, and with which parameters.
+//!
+//! A coordinator that may choose the parameters can read rows out of sums: with all slopes near zero the gradient
+//! is the item totals, with one steep item it is that item's answers. These limits stop such abuse, not
+//! inference from honest sums.
+
+use crate::message::Turn;
+use crate::terms::Terms;
+use fedirt_model::exchange::{Ask, BetweenSites, Effects, Point, Request};
+use fedirt_model::items::SlopeRule;
+use fedirt_model::statistics::Mode;
+use serde::{Deserialize, Serialize};
+
+/// 1.702²: the logistic curve nearest to the normal ogive.
+const OGIVE: f64 = 1.702 * 1.702;
+
+/// How a site's officer wants to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    /// Joining is approval; the limits below guard every round.
+    #[default]
+    Once,
+    /// Every round waits for the officer.
+    EachRound,
+}
+
+/// A site's rules.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    /// Modes in which the site takes part.
+    pub modes: Vec<Mode>,
+    /// Item models that it knows.
+    pub models: Vec<String>,
+    /// Statistics that it never sends, by their registered names.
+    pub refused_statistics: Vec<String>,
+    /// Fewest students with whom it takes part.
+    pub minimum_students: u64,
+    /// Fewest sites that must share a sum.
+    pub n_min: usize,
+    /// Sites that it believes may work with the coordinator.
+    pub colluders: usize,
+    /// Most rounds of a study, closing ones included.
+    pub max_rounds: u32,
+    /// Steepest slope.
+    pub largest_slope: f64,
+    /// A slope below this says next to nothing of ability.
+    pub flat_slope: f64,
+    /// Largest share of items with such slopes.
+    pub flat_share: f64,
+    /// Largest distance between an item's neighbouring intercepts.
+    pub largest_step_intercept: f64,
+    /// Largest step between rounds, in the centre's coordinates.
+    pub largest_change: f64,
+    /// Whether effects may be published by name.
+    pub publish_effects: bool,
+    /// Whether a plan may go on without a lost site, which reveals that site's sums.
+    pub allow_reveal_lost_site: bool,
+    /// Whether the pooled rows of all sites may be inferable from the sums (small tests and samples in `secure`).
+    pub allow_pooled_rows_inferred: bool,
+    /// How the officer wants to be asked.
+    pub approval: Approval,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            modes: vec![Mode::Secure, Mode::Private],
+            models: ["rasch", "1pl", "2pl", "pcm", "gpcm", "grm"].map(String::from).to_vec(),
+            refused_statistics: Vec::new(),
+            minimum_students: 10,
+            n_min: 3,
+            colluders: 0,
+            max_rounds: 60,
+            largest_slope: 8.0,
+            flat_slope: 0.05,
+            flat_share: 0.25,
+            largest_step_intercept: 12.0,
+            largest_change: 1.5,
+            publish_effects: false,
+            allow_reveal_lost_site: false,
+            allow_pooled_rows_inferred: true,
+            approval: Approval::Once,
+        }
+    }
+}
+
+/// Why a plan or a round is refused by the site's own rules.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PolicyRefusal {
+    /// The mode.
+    #[error("this site does not take part in {0} studies (its policy allows {1})")]
+    Mode(&'static str, String),
+    /// A model.
+    #[error("item {item}: this site's policy does not allow the model {model}")]
+    Model {
+        /// Item.
+        item: String,
+        /// Model.
+        model: String,
+    },
+    /// A statistic.
+    #[error("this site's policy never sends {0}")]
+    Statistic(&'static str),
+    /// A statistic that the plan's mode or algorithm does not need.
+    #[error("{statistic} is refused: {reason}")]
+    NotInPlan {
+        /// Statistic.
+        statistic: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Too few students here.
+    #[error("{students} students are here, and this site's policy wants {minimum} before it takes part")]
+    Students {
+        /// Students.
+        students: u64,
+        /// Fewest.
+        minimum: u64,
+    },
+    /// The plan's thresholds are below the site's.
+    #[error("the plan lets {plan} sites share a sum, and this site's policy wants {own}")]
+    Sites {
+        /// n_min of the plan.
+        plan: usize,
+        /// n_min of the policy.
+        own: usize,
+    },
+    /// The plan assumes fewer colluders.
+    #[error("the plan assumes {plan} sites that work with the coordinator, and this site's policy {own}")]
+    Colluders {
+        /// c of the plan.
+        plan: usize,
+        /// c of the policy.
+        own: usize,
+    },
+    /// Too many rounds.
+    #[error("{turn} is beyond the {most} rounds that are allowed")]
+    Rounds {
+        /// Round.
+        turn: Turn,
+        /// Most.
+        most: u32,
+    },
+    /// Another question than the plan's.
+    #[error("the question is not the plan's: {0}")]
+    Plan(String),
+    /// A parameter out of range.
+    #[error("the parameters are refused: {0}")]
+    Parameters(String),
+    /// What the officers must consent to.
+    #[error("the plan says {0}, and this site's policy does not allow it")]
+    Risk(&'static str),
+}
+
+impl Policy {
+    /// A policy without limits of its own, for a site that is in the same hands as the coordinator.
+    pub fn unlimited() -> Self {
+        Self {
+            modes: vec![Mode::Plain, Mode::Secure, Mode::Private],
+            minimum_students: 0,
+            n_min: 0,
+            max_rounds: u32::MAX,
+            largest_slope: f64::INFINITY,
+            flat_slope: 0.0,
+            flat_share: 1.0,
+            largest_step_intercept: f64::INFINITY,
+            largest_change: f64::INFINITY,
+            publish_effects: true,
+            allow_reveal_lost_site: true,
+            ..Self::default()
+        }
+    }
+
+    /// Everything about a plan that this policy refuses.
+    pub fn check_plan(&self, terms: &Terms, students: u64, pooled_rows_inferred: bool) -> Vec<PolicyRefusal> {
+        let mut refusals = Vec::new();
+        if !self.modes.contains(&terms.mode) {
+            let allowed: Vec<&str> = self.modes.iter().map(|m| m.name()).collect();
+            refusals.push(PolicyRefusal::Mode(terms.mode.name(), allowed.join(", ")));
+        }
+        for item in &terms.plan.items {
+            if let Some(model) = &item.model
+                && !self.models.contains(model)
+            {
+                refusals.push(PolicyRefusal::Model { item: item.name.clone(), model: model.clone() });
+            }
+        }
+        if students < self.minimum_students {
+            refusals.push(PolicyRefusal::Students { students, minimum: self.minimum_students });
+        }
+        if terms.mode == Mode::Secure {
+            let (plan, own) = (terms.thresholds.n_min(), self.n_min);
+            if plan < own {
+                refusals.push(PolicyRefusal::Sites { plan, own });
+            }
+            if terms.on_loss == crate::terms::OnLoss::RevealLostSite && !self.allow_reveal_lost_site {
+                refusals.push(PolicyRefusal::Risk("reveal_lost_site"));
+            }
+            if pooled_rows_inferred && !self.allow_pooled_rows_inferred {
+                refusals.push(PolicyRefusal::Risk("pooled_rows_may_be_inferred"));
+            }
+        }
+        if terms.mode != Mode::Plain && terms.thresholds.colluders() < self.colluders {
+            let (plan, own) = (terms.thresholds.colluders(), self.colluders);
+            refusals.push(PolicyRefusal::Colluders { plan, own });
+        }
+        if terms.plan.publish_effects && terms.mode != Mode::Plain && !self.publish_effects {
+            refusals.push(PolicyRefusal::Risk("effects_by_name"));
+        }
+        refusals
+    }
+
+    /// Whether a round's question may be answered, after earlier points.
+    pub fn check_request(
+        &self,
+        terms: &Terms,
+        turn: Turn,
+        request: &Request,
+        cohort: usize,
+        earlier: &[Vec<f64>],
+    ) -> Result<(), PolicyRefusal> {
+        let most = self.max_rounds.min(terms.max_rounds);
+        if turn.round > most {
+            return Err(PolicyRefusal::Rounds { turn, most });
+        }
+        request.check(terms.plan.items.len()).map_err(PolicyRefusal::Plan)?;
+        self.check_design(terms, request)?;
+        for slot in request.schema() {
+            let info = slot.statistic.info();
+            if !info.modes.contains(&terms.mode) {
+                let reason = "the plan's mode does not let it leave";
+                return Err(PolicyRefusal::NotInPlan { statistic: info.name, reason });
+            }
+            if self.refused_statistics.iter().any(|name| name == info.name) {
+                return Err(PolicyRefusal::Statistic(info.name));
+            }
+        }
+        if terms.mode == Mode::Secure {
+            check_power_sums(terms, request, cohort)?;
+        }
+        for point in points(request) {
+            self.check_point(request, point, earlier)?;
+        }
+        Ok(())
+    }
+
+    fn check_design(&self, terms: &Terms, request: &Request) -> Result<(), PolicyRefusal> {
+        let plan = &terms.plan;
+        let other = |what: &str| Err(PolicyRefusal::Plan(format!("{what} differs from the plan's")));
+        if request.grid != plan.grid {
+            return other("the grid over ability");
+        }
+        if request.effects != plan.effects && request.effects != Effects::None {
+            return other("the assumption about site effects");
+        }
+        for item in request.design.items() {
+            let Some(planned) = plan.items.get(item.column) else { return other("the list of items") };
+            if planned.model.as_ref().is_some_and(|model| *model != item.model) {
+                return other(&format!("the model of {}", planned.name));
+            }
+            if planned.codes.as_ref().is_some_and(|codes| item.codes.iter().any(|c| !codes.contains(c))) {
+                return other(&format!("the list of categories of {}", planned.name));
+            }
+            if !self.models.contains(&item.model) {
+                return Err(PolicyRefusal::Model { item: planned.name.clone(), model: item.model.clone() });
+            }
+        }
+        if let Ask::Close { publish_effects: true, .. } = request.ask
+            && !(plan.publish_effects && (self.publish_effects || terms.mode == Mode::Plain))
+        {
+            return Err(PolicyRefusal::Risk("effects_by_name"));
+        }
+        Ok(())
+    }
+
+    fn check_point(
+        &self,
+        request: &Request,
+        point: &Point,
+        earlier: &[Vec<f64>],
+    ) -> Result<(), PolicyRefusal> {
+        let design = &request.design;
+        let refuse = |text: String| Err(PolicyRefusal::Parameters(text));
+        let mut flat = 0;
+        for j in 0..design.len() {
+            let own = &point.psi[design.span(j)];
+            let (a, d) = (own[0], &own[1..]);
+            if a.abs() > self.largest_slope * (1.0 + 1e-9) {
+                return refuse(format!("a slope of {a:.3e}, and {} is the most", self.largest_slope));
+            }
+            // Slopes that the model fixes are nobody's choice.
+            flat += usize::from(design.model(j).slope() == SlopeRule::Free && a.abs() < self.flat_slope);
+            let mut last = 0.0;
+            for x in d {
+                let step = if design.items()[j].model == "grm" { *x } else { x - last };
+                last = *x;
+                // Twelve at a slope of one; steeper items reach further for the same difficulty.
+                let unit = ((OGIVE + a * a) / (OGIVE + 1.0)).sqrt();
+                if step.abs() > self.largest_step_intercept * unit {
+                    return refuse(format!(
+                        "a step of {step:.3e} between intercepts, and {} is the most",
+                        self.largest_step_intercept
+                    ));
+                }
+            }
+        }
+        if flat as f64 > self.flat_share * design.len() as f64 {
+            return refuse(format!(
+                "{flat} of {} items have slopes below {}: their sums would be plain counts",
+                design.len(),
+                self.flat_slope
+            ));
+        }
+        let here = coordinates(request, &point.psi);
+        let nearest = earlier
+            .iter()
+            .filter(|there| there.len() == here.len())
+            .map(|there| there.iter().zip(&here).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max))
+            .min_by(f64::total_cmp);
+        match nearest {
+            Some(change) if change > self.largest_change * (1.0 + 1e-6) => refuse(format!(
+                "a step of {change:.2} since earlier rounds, and {} is the most",
+                self.largest_change
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Sums of squares over few sites name the sites behind them.
+fn check_power_sums(terms: &Terms, request: &Request, cohort: usize) -> Result<(), PolicyRefusal> {
+    let honest = cohort.saturating_sub(terms.thresholds.colluders());
+    let refuse = |statistic, reason| Err(PolicyRefusal::NotInPlan { statistic, reason });
+    match &request.ask {
+        Ask::Start { between: BetweenSites::Exact } if request.effects != Effects::None => {
+            refuse("school_products", "in secure each site's terms must be rounded")
+        }
+        Ask::Start { between: BetweenSites::Rounded } if honest < 6 && request.effects != Effects::None => {
+            refuse("school_products", "sums of squares over fewer than six sites name them")
+        }
+        Ask::Products { rounded, .. } if request.effects == Effects::Random && (honest < 6 || !rounded) => {
+            refuse("score_products", "sums of squares over few sites name them")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The points of a request.
+pub(crate) fn points(request: &Request) -> Vec<&Point> {
+    match &request.ask {
+        Ask::Evaluate { points, .. } => points.iter().collect(),
+        Ask::Products { point, .. } | Ask::Close { point, .. } => vec![point],
+        _ => Vec::new(),
+    }
+}
+
+/// Item parameters as the centre steps in them: a = ½ sinh(u), d = v·√(1.702² + a²); see the centre's structure.
+pub(crate) fn coordinates(request: &Request, psi: &[f64]) -> Vec<f64> {
+    let mut out = Vec::with_capacity(psi.len());
+    for j in 0..request.design.len() {
+        let own = &psi[request.design.span(j)];
+        let unit = (OGIVE + own[0] * own[0]).sqrt();
+        out.push((2.0 * own[0]).asinh());
+        out.extend(own[1..].iter().map(|d| d / unit));
+    }
+    out
+}

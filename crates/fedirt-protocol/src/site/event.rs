@@ -1,0 +1,146 @@
+//! What a site must not forget, and a machine restored from it.
+
+use super::{Pinned, Refusal, Said, SiteMachine};
+use crate::declaration::Declarations;
+use crate::message::{SharedRoster, ToCoordinator, Turn};
+use crate::terms::OnLoss;
+use fedirt_model::site::Place;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::{Roster, RoundKey, SiteId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use zeroize::Zeroize;
+
+/// What leaves with an upload: the record of a release, without a single number of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Release {
+    /// In which round.
+    pub turn: Turn,
+    /// With whom.
+    pub cohort: Vec<String>,
+    /// Which statistics, and how many numbers of each.
+    pub statistics: Vec<(String, u64)>,
+    /// At which points, in the centre's coordinates.
+    pub points: Vec<Vec<f64>>,
+    /// Whether sums over effects were among them.
+    pub effect_totals: bool,
+    /// The site's own effect and its standard error, where the round told it.
+    pub place: Option<(Option<f64>, Option<f64>)>,
+}
+
+/// An event of a site's life, to be kept on its disk.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub enum SiteEvent {
+    /// The roster was approved here.
+    Approved {
+        /// Its fingerprint.
+        fingerprint: [u8; 32],
+    },
+    /// The roster with everybody's signatures.
+    Pinned(SharedRoster),
+    /// A hello, before it is sent. Holds the secret of the round: keep it where only the site can read, and erase it
+    /// once the round is closed.
+    Hello {
+        /// For which turn.
+        turn: Turn,
+        /// The secret key.
+        secret: [u8; 32],
+        /// The message.
+        hello: Vec<u8>,
+    },
+    /// Numbers are about to leave: written before the upload.
+    Released(Release),
+    /// The upload, before it is sent: resent byte for byte. The round's secret is not needed any more.
+    Upload {
+        /// Of which turn.
+        turn: Turn,
+        /// The message.
+        message: ToCoordinator,
+    },
+    /// The study is over here.
+    Over,
+}
+
+impl std::fmt::Debug for SiteEvent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Secrets and masked numbers do not print.
+        match self {
+            Self::Approved { .. } => write!(f, "Approved"),
+            Self::Pinned(_) => write!(f, "Pinned"),
+            Self::Hello { turn, .. } => write!(f, "Hello({turn})"),
+            Self::Released(release) => write!(f, "Released({})", release.turn),
+            Self::Upload { turn, .. } => write!(f, "Upload({turn})"),
+            Self::Over => write!(f, "Over"),
+        }
+    }
+}
+
+impl Drop for SiteEvent {
+    fn drop(&mut self) {
+        if let Self::Hello { secret, .. } = self {
+            secret.zeroize();
+        }
+    }
+}
+
+impl SiteMachine {
+    /// Stands again where the events left off. Whatever was sent and perhaps not received is sent again when the
+    /// coordinator asks for it.
+    pub fn restore<'a>(&mut self, events: impl IntoIterator<Item = &'a SiteEvent>) -> Result<(), Refusal> {
+        events.into_iter().try_for_each(|event| self.apply(event))
+    }
+
+    pub(super) fn apply(&mut self, event: &SiteEvent) -> Result<(), Refusal> {
+        match event {
+            SiteEvent::Approved { fingerprint } => self.approved = Some((*fingerprint).into()),
+            SiteEvent::Pinned(shared) => {
+                let roster = Roster::decode(&shared.roster)?;
+                let items = self.terms.plan.items.len();
+                let declarations = Declarations::verify(&roster, &shared.declarations, items)?;
+                self.pinned = Some(Pinned { roster, declarations });
+            }
+            SiteEvent::Hello { turn, secret, hello } => {
+                self.said = Some(Said {
+                    turn: *turn,
+                    key: Some(RoundKey::from_secret(secret)),
+                    message: Arc::new(ToCoordinator::Hello(hello.clone())),
+                });
+            }
+            SiteEvent::Released(release) => self.released(release)?,
+            SiteEvent::Upload { turn, message } => {
+                self.answered = Some((*turn, Arc::new(message.clone())));
+                if let Some(said) = &mut self.said {
+                    said.key = None;
+                }
+            }
+            SiteEvent::Over => {
+                self.over = true;
+                self.said = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn released(&mut self, release: &Release) -> Result<(), Refusal> {
+        let cohort = (release.cohort.iter())
+            .map(|name| SiteId::try_from(name.as_str()))
+            .collect::<Result<BTreeSet<SiteId>, _>>()
+            .map_err(|_| Refusal::Mismatch("a site has no proper name"))?;
+        if self.terms.mode == Mode::Secure {
+            if self.terms.on_loss == OnLoss::RevealLostSite {
+                self.chain.extend_revealing_lost_sites(&cohort)?;
+            } else {
+                self.chain.extend(&cohort)?;
+            }
+        }
+        self.points.extend(release.points.iter().cloned());
+        if release.effect_totals {
+            self.totals = Some((release.turn.round, cohort));
+        }
+        if let Some((effect, se)) = release.place {
+            self.place = Some(Place { effect, se });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! The roster, and the hello of a round.
+
+use super::{Pinned, Refusal, SiteEvent, SiteMachine, SiteOutput};
+use crate::declaration::Declarations;
+use crate::message::{SharedRoster, ToCoordinator, ToSite, Turn};
+use crate::policy::PolicyRefusal;
+use fedirt_privacy::secure::{Fingerprint, Hello, Roster, RoundKey, SIGNATURE_BYTES, SignedRoster, SiteId};
+use rand::CryptoRng;
+use std::sync::Arc;
+
+impl SiteMachine {
+    /// A roster is shown: checked, and put before the officer.
+    pub(super) fn roster(&mut self, shared: &SharedRoster, message: &Arc<ToSite>) -> Result<(), Refusal> {
+        let Pinned { roster, declarations } = self.check_roster(shared)?;
+        let fingerprint = roster.fingerprint();
+        if self.pinned() == Some(fingerprint) {
+            return Ok(());
+        }
+        if self.approved == Some(fingerprint) {
+            self.sign_roster(&roster);
+            return Ok(());
+        }
+        self.waiting = Some(message.clone());
+        let sites = roster
+            .entries()
+            .iter()
+            .map(|(site, key)| {
+                (site.clone(), key.fingerprint(), declarations.get(site).map_or(0, |d| d.students))
+            })
+            .collect();
+        self.outputs.push_back(SiteOutput::RosterShown { fingerprint, sites });
+        Ok(())
+    }
+
+    /// The officer has compared the fingerprints: the site signs.
+    pub fn approve_roster(&mut self, fingerprint: Fingerprint) {
+        let Some(message) = self.waiting.clone() else { return };
+        let crate::message::Notice::Roster(shared) = &message.notice else { return };
+        let result = self.check_roster(shared).and_then(|pinned| {
+            if pinned.roster.fingerprint() != fingerprint {
+                return Err(Refusal::NotApprovedHere);
+            }
+            self.waiting = None;
+            self.persist(SiteEvent::Approved { fingerprint: *fingerprint.as_bytes() })?;
+            self.sign_roster(&pinned.roster);
+            Ok(())
+        });
+        if let Err(refusal) = result {
+            self.outputs.push_back(SiteOutput::Refused { turn: None, refusal });
+        }
+    }
+
+    fn sign_roster(&mut self, roster: &Roster) {
+        let signature = SignedRoster::approval(roster, &self.identity).to_vec();
+        self.send(ToCoordinator::Approve { edition: roster.edition(), signature });
+    }
+
+    fn check_roster(&self, shared: &SharedRoster) -> Result<Pinned, Refusal> {
+        let roster = Roster::decode(&shared.roster)?;
+        let own = self.identity.public();
+        match roster.key(&self.name) {
+            Some(key) if *key == own && *roster.study() == self.terms.study => {}
+            _ => return Err(Refusal::NotApprovedHere),
+        }
+        if let Some(pinned) = &self.pinned
+            && roster.edition() < pinned.roster.edition()
+        {
+            return Err(Refusal::OlderRoster { got: roster.edition(), pinned: pinned.roster.edition() });
+        }
+        if !shared.declarations.contains(&self.declaration) {
+            return Err(Refusal::NotOurDeclaration);
+        }
+        let declarations = Declarations::verify(&roster, &shared.declarations, self.terms.plan.items.len())?;
+        Ok(Pinned { roster, declarations })
+    }
+
+    /// Pins a roster that everybody has signed, this site's officer among them.
+    fn pin(&mut self, shared: &SharedRoster) -> Result<(), Refusal> {
+        let Pinned { roster, .. } = self.check_roster(shared)?;
+        let fingerprint = roster.fingerprint();
+        if self.pinned() == Some(fingerprint) {
+            return Ok(());
+        }
+        if self.approved != Some(fingerprint) {
+            return Err(Refusal::NotApprovedHere);
+        }
+        let mut signed = SignedRoster::new(roster);
+        for (site, signature) in &shared.approvals {
+            let (Ok(site), Ok(signature)) =
+                (SiteId::try_from(site.as_str()), <[u8; SIGNATURE_BYTES]>::try_from(signature.as_slice()))
+            else {
+                return Err(Refusal::NotApprovedHere);
+            };
+            signed.approve(&site, signature)?;
+        }
+        signed.accept(&self.name, &self.identity.public())?;
+        self.persist(SiteEvent::Pinned(shared.clone()))
+    }
+
+    /// A round is called: a fresh key, written down, then the hello.
+    pub(super) fn call(
+        &mut self,
+        random: &mut impl CryptoRng,
+        turn: Turn,
+        roster: Option<&SharedRoster>,
+    ) -> Result<(), Refusal> {
+        if let Some(shared) = roster {
+            self.pin(shared)?;
+        }
+        if self.pinned.is_none() {
+            return Err(Refusal::NoRoster(turn));
+        }
+        if let Some(said) = &self.said {
+            if turn == said.turn {
+                let message = said.message.clone();
+                self.outputs.push_back(SiteOutput::Send(message));
+                return Ok(());
+            }
+            if turn < said.turn {
+                return Err(Refusal::LowerAttempt { got: turn, highest: said.turn });
+            }
+        }
+        let most = self.policy.max_rounds.min(self.terms.max_rounds);
+        if turn.round > most {
+            return Err(PolicyRefusal::Rounds { turn, most }.into());
+        }
+        let key = RoundKey::generate(random);
+        let hello = Hello { round: self.terms.round(turn), site: self.name.clone(), key: key.public() };
+        let hello = hello.sign(&self.identity).encode();
+        self.persist(SiteEvent::Hello { turn, secret: *key.secret(), hello: hello.clone() })?;
+        self.send(ToCoordinator::Hello(hello));
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! Why a site does not do what it is asked.
+
+use crate::codec::CodecError;
+use crate::declaration::DeclarationError;
+use crate::encoding::EncodingError;
+use crate::message::Turn;
+use crate::policy::PolicyRefusal;
+use fedirt_privacy::secure::{ChainRefusal, CohortError, CoverageRefusal, MaskError, RosterError};
+
+/// A refusal, by name.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// The roster does not hold.
+    #[error(transparent)]
+    Roster(#[from] RosterError),
+    /// Declarations do not hold.
+    #[error(transparent)]
+    Declaration(#[from] DeclarationError),
+    /// The roster shows another declaration of this site than it made.
+    #[error("the coordinator shows another declaration of this site than the one it signed")]
+    NotOurDeclaration,
+    /// An older roster than the one that is pinned.
+    #[error("the coordinator shows edition {got} of the roster, and edition {pinned} is pinned here")]
+    OlderRoster {
+        /// Shown.
+        got: u64,
+        /// Pinned.
+        pinned: u64,
+    },
+    /// A round before the roster is pinned.
+    #[error("{0} is called, and no roster is approved and signed by everybody yet")]
+    NoRoster(Turn),
+    /// The roster is not the one that the officer approved.
+    #[error("the roster is not the one that was approved here")]
+    NotApprovedHere,
+    /// A turn that is over.
+    #[error(
+        "{got} is asked for again, and this site has gone on to {highest}: a lower attempt is never answered"
+    )]
+    LowerAttempt {
+        /// Asked for.
+        got: Turn,
+        /// Highest.
+        highest: Turn,
+    },
+    /// An opening without a hello.
+    #[error("{0} is opened, and this site has not said hello to it")]
+    NoHello(Turn),
+    /// The key of the turn is gone.
+    #[error("{0} is opened again, but its key has been erased")]
+    NoKey(Turn),
+    /// The cohort does not hold.
+    #[error(transparent)]
+    Cohort(#[from] CohortError),
+    /// The broadcast cannot be read.
+    #[error("the broadcast cannot be read: {0}")]
+    Broadcast(#[from] CodecError),
+    /// The broadcast does not fit the cohort or what was declared.
+    #[error("the broadcast does not fit: {0}")]
+    Mismatch(&'static str),
+    /// The chain of cohorts.
+    #[error(transparent)]
+    Chain(#[from] ChainRefusal),
+    /// The chain, number by number.
+    #[error(transparent)]
+    Coverage(#[from] CoverageRefusal),
+    /// The site's policy.
+    #[error(transparent)]
+    Policy(#[from] PolicyRefusal),
+    /// Sums over effects, twice.
+    #[error("sums over site effects are given once, and were given in round {0}")]
+    TotalsTwice(u32),
+    /// A number does not fit its bound.
+    #[error(transparent)]
+    Encoding(#[from] EncodingError),
+    /// Masking failed.
+    #[error(transparent)]
+    Mask(#[from] MaskError),
+}
+
+impl Refusal {
+    /// Whether an old message was repeated, as networks do.
+    pub fn is_replay(&self) -> bool {
+        matches!(self, Self::LowerAttempt { .. } | Self::OlderRoster { .. })
+    }
+}

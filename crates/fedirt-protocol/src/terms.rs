@@ -1,0 +1,92 @@
+//! The terms of a study as both machines know them: what the plan says, ready for use.
+
+use crate::message::Turn;
+use fedirt_model::centre::Plan;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::{Protection, RoundId, SiteId, StudyId, Thresholds};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What happens when a site vanishes after sums have been released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnLoss {
+    /// Wait for it to come back.
+    #[default]
+    Wait,
+    /// End the study.
+    End,
+    /// Go on without it, which lets the coordinator compute what it sent: the officers have consented.
+    RevealLostSite,
+}
+
+/// How long sites have, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// To join and to approve the roster; none: as long as it takes.
+    pub join: Option<u64>,
+    /// To say hello to a round.
+    pub hello: u64,
+    /// To answer it.
+    pub upload: u64,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self { join: None, hello: 3_600_000, upload: 3_600_000 }
+    }
+}
+
+/// The terms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms {
+    /// Name of the study.
+    pub study: StudyId,
+    /// SHA-256 of the plan's text, which officers approve and every signature covers.
+    pub plan_hash: [u8; 32],
+    /// What is calibrated, and how. Its secrecy is set when the cohort is known.
+    pub plan: Plan,
+    /// Who learns what.
+    pub mode: Mode,
+    /// How many sites a sum must have.
+    pub thresholds: Thresholds,
+    /// What happens when a site vanishes.
+    pub on_loss: OnLoss,
+    /// Deadlines.
+    pub deadlines: Deadlines,
+    /// Most rounds, closing ones included.
+    pub max_rounds: u32,
+    /// The sites that are invited, and what to call them in results.
+    pub sites: BTreeMap<SiteId, String>,
+}
+
+impl Terms {
+    /// What hides a site's numbers.
+    pub fn protection(&self) -> Option<Protection> {
+        match self.mode {
+            Mode::Plain => None,
+            Mode::Secure => Some(Protection::Sums(self.thresholds)),
+            Mode::Private => Some(Protection::Noise),
+        }
+    }
+
+    /// Fewest sites that can go on.
+    pub fn fewest_sites(&self) -> usize {
+        if self.mode == Mode::Secure { self.thresholds.n_min() } else { 1 }
+    }
+
+    /// The name of an attempt, as it is signed.
+    pub fn round(&self, turn: Turn) -> RoundId {
+        RoundId {
+            study: self.study.clone(),
+            plan: self.plan_hash,
+            round: u64::from(turn.round),
+            attempt: u64::from(turn.attempt),
+        }
+    }
+
+    /// What to call a site in results.
+    pub fn label(&self, site: &SiteId) -> String {
+        self.sites.get(site).cloned().unwrap_or_else(|| site.to_string())
+    }
+}
