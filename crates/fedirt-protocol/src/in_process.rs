@@ -209,11 +209,12 @@ fn site_outputs(
                 machine.handle(NOW, random, &message);
             }
             let mut sent = Vec::new();
+            // All sites are in the same hands here, and nothing leaves them.
             while let Some(output) = machine.poll() {
                 match output {
                     SiteOutput::Send(message) => sent.push(message),
-                    // All sites are in the same hands here.
                     SiteOutput::RosterShown { fingerprint, .. } => machine.approve_roster(fingerprint),
+                    SiteOutput::Debit(release) => machine.debited(NOW, random, release.turn, Ok(())),
                     _ => {}
                 }
             }

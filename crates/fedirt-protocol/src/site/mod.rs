@@ -32,6 +32,9 @@ pub enum SiteOutput {
     Persist(SiteEvent),
     /// Send this to the coordinator, until it is acknowledged.
     Send(Arc<ToCoordinator>),
+    /// Numbers are about to leave: enter this in the site's ledger, on disk, and say what the ledger says with
+    /// [`SiteMachine::debited`]. An entry for the same study, round and attempt that is there already counts.
+    Debit(Release),
     /// The officer must compare this roster and approve it.
     RosterShown {
         /// What to compare.
@@ -96,7 +99,9 @@ pub struct SiteMachine {
     totals: Option<(u32, BTreeSet<SiteId>)>,
     /// Rounds that the officer approved, where the policy wants that.
     approved_round: u32,
-    /// What waits for the officer.
+    /// The turn that the ledger has an entry for.
+    debited: Option<Turn>,
+    /// What waits for the officer or the ledger.
     waiting: Option<Arc<ToSite>>,
     place: Option<Place>,
     over: bool,
@@ -134,6 +139,7 @@ impl SiteMachine {
             points: Vec::new(),
             totals: None,
             approved_round: 0,
+            debited: None,
             waiting: None,
             place: None,
             over: false,
@@ -224,6 +230,28 @@ impl SiteMachine {
         self.approved_round = self.approved_round.max(turn.round);
         if let Some(message) = self.waiting.take() {
             self.handle(now, random, &message);
+        }
+    }
+
+    /// The ledger's word on [`SiteOutput::Debit`]: the round is answered now, or refused.
+    pub fn debited(
+        &mut self,
+        now: Timestamp,
+        random: &mut impl CryptoRng,
+        turn: Turn,
+        word: Result<(), String>,
+    ) {
+        let Some(message) = self.waiting.take() else { return };
+        match word {
+            Ok(()) => {
+                self.debited = Some(turn);
+                self.handle(now, random, &message);
+            }
+            Err(reason) => {
+                let refusal = Refusal::Ledger(reason);
+                self.send(ToCoordinator::Refuse { turn, reason: refusal.to_string() });
+                self.outputs.push_back(SiteOutput::Refused { turn: Some(turn), refusal });
+            }
         }
     }
 

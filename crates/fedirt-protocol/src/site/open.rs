@@ -81,6 +81,11 @@ impl SiteMachine {
             self.outputs.push_back(SiteOutput::RoundShown { turn, statistics });
             return Ok(());
         }
+        if self.debited != Some(turn) {
+            self.waiting = Some(message.clone());
+            self.outputs.push_back(SiteOutput::Debit(self.release(turn, &told)));
+            return Ok(());
+        }
         self.site.set_index(index);
         let (words, by_name) = self.sums(&told.request, told.bounds, &cohort)?;
         let sums = match bound {

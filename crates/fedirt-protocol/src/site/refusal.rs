@@ -67,6 +67,9 @@ pub enum Refusal {
     /// The site's policy.
     #[error(transparent)]
     Policy(#[from] PolicyRefusal),
+    /// The site's ledger.
+    #[error("this site's ledger refuses: {0}")]
+    Ledger(String),
     /// Sums over effects, twice.
     #[error("sums over site effects are given once, and were given in round {0}")]
     TotalsTwice(u32),
