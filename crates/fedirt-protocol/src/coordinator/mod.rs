@@ -5,6 +5,7 @@
 //! coordinator resumes.
 
 mod aggregate;
+mod centre;
 mod error;
 mod gathering;
 mod rounds;
@@ -16,8 +17,8 @@ use crate::Timestamp;
 use crate::declaration::Declarations;
 use crate::message::{Notice, SharedRoster, ToCoordinator, ToSite, Turn};
 use crate::terms::Terms;
-use fedirt_model::centre::{Calibration, Outcome};
-use fedirt_model::fit::{Fit, TraceEntry};
+use centre::Centre;
+use fedirt_model::fit::{Covariance, Fit, TraceEntry};
 use fedirt_privacy::secure::{PublicIdentity, Roster, SignedRoster, SiteId};
 use gathering::Gathering;
 use rounds::Round;
@@ -56,8 +57,8 @@ pub enum Input {
 pub struct Finished {
     /// `fit.json`.
     pub fit: Fit,
-    /// Everything behind it.
-    pub outcome: Outcome,
+    /// Covariance of the estimates.
+    pub covariance: Covariance,
 }
 
 /// What the coordinator's shell must do, in this order.
@@ -116,7 +117,7 @@ pub struct Coordinator {
     lost: BTreeSet<SiteId>,
     /// Whether any site has ever uploaded: from then on the chain of cohorts binds.
     released: bool,
-    calibration: Option<Calibration>,
+    centre: Option<Centre>,
     reported: usize,
     step: u64,
     outputs: VecDeque<Output>,
@@ -161,7 +162,7 @@ impl Coordinator {
             cohort: BTreeSet::new(),
             lost: BTreeSet::new(),
             released: false,
-            calibration: None,
+            centre: None,
             reported: 0,
             step: 0,
             outputs: VecDeque::new(),
@@ -183,6 +184,11 @@ impl Coordinator {
     /// The key of a site that enrolled, for the shell to check who speaks.
     pub fn key(&self, site: &SiteId) -> Option<&PublicIdentity> {
         self.keys.get(site)
+    }
+
+    /// Who takes part, once everybody has joined.
+    pub fn roster(&self) -> Option<&Roster> {
+        self.roster.as_ref()
     }
 
     /// When [`Input::Deadline`] is wanted.
