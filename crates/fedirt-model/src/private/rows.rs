@@ -94,7 +94,7 @@ pub fn each_whitened_score(
     let grid = Grid::new(request.grid);
     let spread = if request.effects == Effects::None { request.site_sd.hypot(1.0) } else { 1.0 };
     let scorer = Scorer::new(&coordinates, &request.theta, site, spread, &grid);
-    let reader = RowReader::new(request);
+    let reader = RowReader::new(&request.design, &request.booklets, request.missing);
     let map = coordinates.compact(site);
     let (d, c, items) = (coordinates.len(), scorer.len(), request.design.len());
     const CHUNK: usize = 64;
@@ -132,7 +132,7 @@ pub fn each_whitened_score(
 }
 
 /// Turns a row of codes into categories of the booklet that the student was given.
-struct RowReader<'a> {
+pub(super) struct RowReader<'a> {
     columns: Vec<(usize, [u8; 256])>,
     booklets: &'a [Vec<usize>],
     held: Vec<Vec<bool>>,
@@ -140,24 +140,21 @@ struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    fn new(request: &'a ScoreRequest) -> Self {
-        let columns = request.design.items().iter().map(|item| {
+    pub(super) fn new(design: &Design, booklets: &'a [Vec<usize>], missing: MissingAnswers) -> Self {
+        let columns = design.items().iter().map(|item| {
             let mut map = [MISSING; 256];
             for (category, &code) in item.codes.iter().enumerate() {
                 map[usize::from(code)] = category as u8;
             }
             (item.column, map)
         });
-        let held = request
-            .booklets
-            .iter()
-            .map(|b| (0..request.design.len()).map(|j| b.binary_search(&j).is_ok()).collect())
-            .collect();
-        Self { columns: columns.collect(), booklets: &request.booklets, held, missing: request.missing }
+        let holds = |b: &Vec<usize>| (0..design.len()).map(|j| b.binary_search(&j).is_ok()).collect();
+        let held = booklets.iter().map(holds).collect();
+        Self { columns: columns.collect(), booklets, held, missing }
     }
 
     /// Writes the row's categories; whether it counts.
-    fn read(&self, row: &[u8], cells: &mut [u8]) -> bool {
+    pub(super) fn read(&self, row: &[u8], cells: &mut [u8]) -> bool {
         for (cell, (column, map)) in cells.iter_mut().zip(&self.columns) {
             *cell = map[usize::from(row[*column])];
         }

@@ -53,9 +53,20 @@ impl<'a> Scorer<'a> {
         spread: f64,
         grid: &Grid,
     ) -> Self {
+        let s = if coordinates.contrasts() > 0 { coordinates.effect(theta, site) } else { 0.0 };
+        Self::at_effect(coordinates, theta, s, spread, grid)
+    }
+
+    /// Tables at θ for a site whose effect is known; contrasts in θ are not looked at.
+    pub(super) fn at_effect(
+        coordinates: &'a Coordinates,
+        theta: &[f64],
+        s: f64,
+        spread: f64,
+        grid: &Grid,
+    ) -> Self {
         let design = coordinates.design();
         let (q, width) = (grid.len(), padded(grid.len()));
-        let s = if coordinates.contrasts() > 0 { coordinates.effect(theta, site) } else { 0.0 };
         let t: Vec<f64> = grid.nodes().iter().map(|v| spread * v + s).collect();
         let mut log_prior = grid.log_weights().to_vec();
         log_prior.resize(width, PADDING);
