@@ -81,7 +81,9 @@ impl Request {
             S::Curves => (0..slot.len).map(|at| item(at / CURVE_POINTS)).collect(),
             S::EffectSites | S::EffectSum | S::EffectVariances => (0..slot.len).map(Need::Part).collect(),
             S::EffectLoadings => (0..slot.len).map(|at| item(at % p)).collect(),
-            S::Students | S::Weight | S::Loglik | S::AbilityHistogram => vec![Need::Nothing; slot.len],
+            S::Students | S::Weight | S::Loglik | S::AbilityHistogram | S::NoisyScores => {
+                vec![Need::Nothing; slot.len]
+            }
             S::EffectGradient | S::OwnEffect | S::TrainedEffect => vec![Need::Nothing; slot.len],
         }
     }

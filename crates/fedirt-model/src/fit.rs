@@ -181,6 +181,15 @@ pub struct Histogram {
     pub counts: Vec<f64>,
 }
 
+/// Covariance of estimates, with the name of each row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Covariance {
+    /// Names, such as `item.a`.
+    pub names: Vec<String>,
+    /// The matrix; empty where nothing is known.
+    pub matrix: nalgebra::DMatrix<f64>,
+}
+
 /// What a private run promises.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Privacy {

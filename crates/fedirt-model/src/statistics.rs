@@ -90,6 +90,8 @@ pub enum Statistic {
     AbilityHistogram,
     /// Products of students' (or sites') scores, for robust standard errors.
     ScoreProducts,
+    /// Sums of clipped, whitened student scores, with the site's share of the noise.
+    NoisyScores,
 }
 
 /// What is known about a statistic before anyone sends it.
@@ -106,6 +108,7 @@ pub struct Info {
 }
 
 const ANY_EXACT: &[Mode] = &[Mode::Plain, Mode::Secure];
+const PRIVATE: &[Mode] = &[Mode::Private];
 const PLAIN: &[Mode] = &[Mode::Plain];
 
 impl Statistic {
@@ -181,6 +184,12 @@ impl Statistic {
             Self::ScoreProducts => {
                 ("score_products", "products of score vectors, for robust standard errors", Sum, ANY_EXACT)
             }
+            Self::NoisyScores => (
+                "noisy_scores",
+                "sums of the students' clipped scores, with noise that hides each student",
+                Sum,
+                PRIVATE,
+            ),
         };
         Info { name, meaning, combination, modes }
     }
@@ -208,6 +217,8 @@ impl Statistic {
         match self {
             Self::Students | Self::Weight | Self::Answers | Self::CategoryCounts | Self::PairTable => 1.0,
             Self::Curves | Self::AbilityHistogram | Self::EffectSites | Self::LocalWeights => 1.0,
+            // Words of the noise's own lattice: never written in fixed point.
+            Self::NoisyScores => 1.0,
             Self::SchoolProducts | Self::SchoolPairs => (1.0 + top * top) * 2.0,
             Self::Loglik => 1000.0 * items,
             Self::Gradient | Self::EffectGradient => 64.0 * top * items,

@@ -1,6 +1,7 @@
 //! What each site declares about its data before the first round, signed, and what follows from all of them.
 
 use crate::codec;
+use crate::private::rows_by_booklet;
 use crate::terms::Terms;
 use fedirt_model::centre::{Enrolled, total_weight};
 use fedirt_model::responses::{MISSING, ResponseTable};
@@ -23,6 +24,8 @@ pub struct Declaration {
     /// For each item of the codebook a bit mask of codes: those that occur (`plain`), or all of the codebook's if the
     /// site gives the item; 0 where it does not.
     pub codes: Vec<u64>,
+    /// Rows by booklet of the plan (`private` only): public, like all of this.
+    pub booklets: Vec<u64>,
     /// Whether its students carry weights.
     pub weighted: bool,
     /// Sum of the weights (the number of students without them).
@@ -63,20 +66,28 @@ impl Declaration {
                 weights.iter().copied().fold(0.0, f64::max),
             ),
         };
+        if terms.mode == Mode::Private {
+            // Nothing here depends on an answer.
+            let codes = terms.plan.items.iter().map(|item| all_codes(item.codes.as_deref())).collect();
+            let booklets = rows_by_booklet(terms, table);
+            let rows = table.students();
+            let weighted = table.weights().is_some();
+            let (students, total_weight) = (rows as u64, rows as f64);
+            return Self { students, codes, booklets, weighted, total_weight, largest_weight: 1.0 };
+        }
         let mut codes = codes_used(table);
         if terms.mode != Mode::Plain {
             // Which categories occur here is nobody's business: the codebook's stand for all.
             for (mask, item) in codes.iter_mut().zip(&terms.plan.items) {
-                if *mask != 0
-                    && let Some(all) = &item.codes
-                {
-                    *mask = all.iter().fold(0, |m, c| m | 1 << (c & 63));
+                if *mask != 0 && item.codes.is_some() {
+                    *mask = all_codes(item.codes.as_deref());
                 }
             }
         }
         Self {
             students: students as u64,
             codes,
+            booklets: Vec::new(),
             weighted: table.weights().is_some(),
             total_weight: total,
             largest_weight: if largest > 0.0 { largest.log2().ceil().exp2() } else { 0.0 },
@@ -199,6 +210,11 @@ impl Declarations {
     fn of<'a>(&'a self, cohort: &'a BTreeSet<SiteId>) -> impl Iterator<Item = (&'a SiteId, &'a Declaration)> {
         self.by_site.iter().filter(|(site, _)| cohort.contains(*site))
     }
+}
+
+/// A codebook's categories as a bit mask.
+fn all_codes(codes: Option<&[u8]>) -> u64 {
+    codes.unwrap_or_default().iter().fold(0, |m, c| m | 1 << (c & 63))
 }
 
 /// For each column, the codes that occur, as a bit mask (codes are below 64).

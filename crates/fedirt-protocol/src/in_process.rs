@@ -2,13 +2,13 @@
 
 use crate::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output};
 use crate::declaration::{Bounds, Declaration};
-use crate::message::{Broadcast, Notice, Sums, ToCoordinator, ToSite, Turn};
+use crate::message::{Broadcast, Notice, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::Policy;
+use crate::private::PrivateTerms;
 use crate::site::{SiteMachine, SiteOutput};
 use crate::terms::{Deadlines, OnLoss, Terms};
 use crate::{SiteId, StudyId, Timestamp, codec, encoding};
 use fedirt_model::centre::Plan;
-use fedirt_model::exchange::Request;
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Place;
@@ -19,6 +19,24 @@ use rand::{CryptoRng, SeedableRng};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// How a run hides what it hides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// Mode.
+    pub mode: Mode,
+    /// What `private` promises.
+    pub private: Option<PrivateTerms>,
+    /// Sites that may work with the coordinator.
+    pub colluders: usize,
+}
+
+impl Setting {
+    /// A mode that needs no more to be said.
+    pub fn of(mode: Mode) -> Self {
+        Self { mode, private: None, colluders: 0 }
+    }
+}
 
 /// What a site sends, as an observer sees it.
 #[derive(Debug)]
@@ -36,7 +54,7 @@ pub trait Observer {
     /// A site declares what it has.
     fn declared(&mut self, site: &str, declaration: &Declaration);
     /// A site answers a round.
-    fn sent(&mut self, site: &str, turn: Turn, request: &Request, sent: Sent<'_>);
+    fn sent(&mut self, site: &str, turn: Turn, question: &Question, sent: Sent<'_>);
     /// Whether [`Observer::declared`] and [`Observer::sent`] want to be called.
     fn wants_numbers(&self) -> bool;
 }
@@ -48,7 +66,7 @@ pub struct Unobserved;
 impl Observer for Unobserved {
     fn round(&mut self, _entry: &TraceEntry) {}
     fn declared(&mut self, _site: &str, _declaration: &Declaration) {}
-    fn sent(&mut self, _site: &str, _turn: Turn, _request: &Request, _sent: Sent<'_>) {}
+    fn sent(&mut self, _site: &str, _turn: Turn, _question: &Question, _sent: Sent<'_>) {}
     fn wants_numbers(&self) -> bool {
         false
     }
@@ -87,7 +105,7 @@ const NOW: Timestamp = Timestamp(0);
 const N_MIN: usize = 3;
 
 /// Terms of a run in one process: sites are numbered, so that their order is that of the files.
-fn terms(plan: Plan, mode: Mode, names: &[String]) -> Result<Terms, RunError> {
+fn terms(plan: Plan, setting: Setting, names: &[String]) -> Result<Terms, RunError> {
     let stuck = |e: &dyn std::fmt::Display| RunError::Stuck(e.to_string());
     let study = StudyId::try_from("in one process").map_err(|e| stuck(&e))?;
     let mut sites = BTreeMap::new();
@@ -99,8 +117,9 @@ fn terms(plan: Plan, mode: Mode, names: &[String]) -> Result<Terms, RunError> {
         study,
         plan_hash: [0; 32],
         plan,
-        mode,
-        thresholds: Thresholds::new(N_MIN, 0)?,
+        mode: setting.mode,
+        private: setting.private,
+        thresholds: Thresholds::new(N_MIN + setting.colluders, setting.colluders)?,
         on_loss: OnLoss::End,
         deadlines: Deadlines::default(),
         max_rounds: u32::MAX,
@@ -115,20 +134,20 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<(Finished, Vec<SiteAfter>), RunError> {
     // Keys hide nothing here: no message of this mode depends on them.
-    run_as(Mode::Plain, plan, sites, &mut ChaCha20Rng::from_seed([0; 32]), observer)
+    run_as(Setting::of(Mode::Plain), plan, sites, &mut ChaCha20Rng::from_seed([0; 32]), observer)
 }
 
 /// Runs a calibration of named sites to its end in a mode, and hands their tables back. Each table has one column per
 /// item of the plan. Randomness is for keys and noise.
 pub fn run_as(
-    mode: Mode,
+    setting: Setting,
     plan: Plan,
     sites: Vec<(String, ResponseTable)>,
     random: &mut impl CryptoRng,
     observer: &mut dyn Observer,
 ) -> Result<(Finished, Vec<SiteAfter>), RunError> {
     let names: Vec<String> = sites.iter().map(|(name, _)| name.clone()).collect();
-    let terms = terms(plan, mode, &names)?;
+    let terms = terms(plan, setting, &names)?;
     if let Some(protection) = terms.protection() {
         protection.check_size(names.len())?;
     }
@@ -145,17 +164,17 @@ pub fn run_as(
     }
     let mut coordinator = Coordinator::new(terms, NOW);
     let mut inbox: BTreeMap<SiteId, Arc<ToSite>> = BTreeMap::new();
-    let mut open: Option<(Turn, Bounds, Box<Request>)> = None;
+    let mut open: Option<(Turn, Bounds, Box<Question>)> = None;
     loop {
         let answers = site_outputs(&mut machines, &mut inbox);
         let quiet = answers.iter().all(Vec::is_empty);
         for (k, outputs) in answers.into_iter().enumerate() {
             for message in outputs {
                 if observer.wants_numbers()
-                    && let (ToCoordinator::Upload { sums, by_name, .. }, Some((turn, bounds, request))) =
+                    && let (ToCoordinator::Upload { sums, by_name, .. }, Some((turn, bounds, question))) =
                         (&*message, &open)
                 {
-                    show(observer, &names[k], *turn, *bounds, request, sums, by_name);
+                    show(observer, &names[k], *turn, *bounds, question, sums, by_name);
                 }
                 let input = Input::Message { from: ids[k].clone(), message: Arc::unwrap_or_clone(message) };
                 coordinator.handle(NOW, input).map_err(|e| RunError::Stuck(e.to_string()))?;
@@ -172,7 +191,7 @@ pub fn run_as(
                         && open.as_ref().is_none_or(|(known, ..)| known != turn)
                     {
                         let told: Broadcast = codec::decode(broadcast)?;
-                        open = Some((*turn, told.bounds, Box::new(told.request)));
+                        open = Some((*turn, told.bounds, Box::new(told.question)));
                     }
                     inbox.insert(to, message);
                 }
@@ -228,19 +247,20 @@ fn show(
     site: &str,
     turn: Turn,
     bounds: Bounds,
-    request: &Request,
+    question: &Question,
     sums: &Sums,
     by_name: &[u64],
 ) {
-    match sums {
-        Sums::Masked(bytes) => observer.sent(site, turn, request, Sent::Masked(bytes)),
-        Sums::Plain(words) => {
+    match (sums, question) {
+        (Sums::Masked(bytes), _) => observer.sent(site, turn, question, Sent::Masked(bytes)),
+        (Sums::Plain(_), Question::Scores { .. }) => {}
+        (Sums::Plain(words), Question::Sums(request)) => {
             let decode = |combination, words| encoding::decode(request, bounds, combination, words);
             if let (Ok(mut numbers), Ok(named)) =
                 (decode(Combination::Sum, words), decode(Combination::BySite, by_name))
             {
                 numbers.extend(named);
-                observer.sent(site, turn, request, Sent::Numbers(&numbers));
+                observer.sent(site, turn, question, Sent::Numbers(&numbers));
             }
         }
     }

@@ -16,6 +16,7 @@ pub mod invitation;
 pub mod message;
 pub mod plan;
 pub mod policy;
+pub mod private;
 pub mod site;
 pub mod terms;
 

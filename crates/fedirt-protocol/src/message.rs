@@ -3,6 +3,8 @@
 use crate::declaration::Bounds;
 use fedirt_model::exchange::Request;
 use fedirt_model::fit::Fit;
+use fedirt_model::private::ScoreRequest;
+use fedirt_model::statistics::Statistic;
 use serde::{Deserialize, Serialize};
 
 /// A round and which try at it.
@@ -30,7 +32,39 @@ pub struct Broadcast {
     /// Bounds of the encoding.
     pub bounds: Bounds,
     /// The question.
-    pub request: Request,
+    pub question: Question,
+}
+
+/// What a round asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Question {
+    /// Sums over students.
+    Sums(Request),
+    /// Noisy sums of clipped scores (`private`).
+    Scores {
+        /// The first (0) or the second (1).
+        stage: usize,
+        /// Where, and how scores are whitened.
+        request: ScoreRequest,
+    },
+}
+
+impl Question {
+    /// The statistics that are asked for, and how many numbers of each.
+    pub fn statistics(&self) -> Vec<(Statistic, usize)> {
+        match self {
+            Self::Sums(request) => request.schema().iter().map(|s| (s.statistic, s.len)).collect(),
+            Self::Scores { request, .. } => vec![(Statistic::NoisyScores, request.width().unwrap_or(0))],
+        }
+    }
+
+    /// How many numbers are added up.
+    pub fn summed_len(&self) -> usize {
+        match self {
+            Self::Sums(request) => crate::encoding::summed_len(request),
+            Self::Scores { request, .. } => request.width().unwrap_or(0),
+        }
+    }
 }
 
 /// From the coordinator to a site. Only the latest matters: a site that missed some has missed nothing.

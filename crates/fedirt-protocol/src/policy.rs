@@ -61,6 +61,9 @@ pub struct Policy {
     pub allow_pooled_rows_inferred: bool,
     /// How the officer wants to be asked.
     pub approval: Approval,
+    /// Whether the roster of sites and keys is taken on the coordinator's word: a coordinator could then play every
+    /// other site, and read this one's sums.
+    pub trust_roster_from_coordinator: bool,
 }
 
 impl Default for Policy {
@@ -82,6 +85,7 @@ impl Default for Policy {
             allow_reveal_lost_site: false,
             allow_pooled_rows_inferred: true,
             approval: Approval::Once,
+            trust_roster_from_coordinator: false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The terms of a study as both machines know them: what the plan says, ready for use.
 
 use crate::message::Turn;
+use crate::private::PrivateTerms;
 use fedirt_model::centre::Plan;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Protection, RoundId, SiteId, StudyId, Thresholds};
@@ -48,6 +49,8 @@ pub struct Terms {
     pub plan: Plan,
     /// Who learns what.
     pub mode: Mode,
+    /// What `private` promises.
+    pub private: Option<PrivateTerms>,
     /// How many sites a sum must have.
     pub thresholds: Thresholds,
     /// What happens when a site vanishes.

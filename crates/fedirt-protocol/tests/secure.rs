@@ -8,7 +8,7 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
-use fedirt_protocol::in_process::{self, RunError, SiteAfter, Unobserved};
+use fedirt_protocol::in_process::{self, RunError, Setting, SiteAfter, Unobserved};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -32,7 +32,7 @@ fn sites(count: usize, students: usize) -> (Vec<(&'static str, usize)>, Vec<Resp
 fn run(mode: Mode, plan: Plan, tables: &[ResponseTable]) -> Result<(Fit, Vec<SiteAfter>), RunError> {
     let sites = tables.iter().enumerate().map(|(k, t)| (format!("S{k}"), t.clone())).collect();
     let mut random = ChaCha20Rng::seed_from_u64(3);
-    let (finished, after) = in_process::run_as(mode, plan, sites, &mut random, &mut Unobserved)?;
+    let (finished, after) = in_process::run_as(Setting::of(mode), plan, sites, &mut random, &mut Unobserved)?;
     Ok((finished.fit, after))
 }
 
@@ -127,7 +127,13 @@ fn the_masks_do_not_touch_a_bit_of_the_result() {
     };
     let fit = |seed: u64, order: &[usize]| {
         let mut random = ChaCha20Rng::seed_from_u64(seed);
-        let run = in_process::run_as(Mode::Secure, plan.clone(), sites(order), &mut random, &mut Unobserved);
+        let run = in_process::run_as(
+            Setting::of(Mode::Secure),
+            plan.clone(),
+            sites(order),
+            &mut random,
+            &mut Unobserved,
+        );
         run.unwrap().0.fit
     };
     let (one, other) = (fit(1, &[0, 1, 2, 3, 4]), fit(2, &[4, 2, 0, 1, 3]));

@@ -87,7 +87,7 @@ impl Tally {
 
     fn replication(case: &Case, seed: u64) -> Self {
         let data = simulate(&case.spec(seed)).expect("a specification");
-        let Finished { fit, outcome } = case.calibrate(&data);
+        let Finished { fit, covariance } = case.calibrate(&data);
         assert_eq!(fit.converged, Some(true), "{} seed {seed}", case.model);
         assert_eq!(fit.se_type.as_deref(), Some(if case.weighted { "sandwich" } else { "observed" }));
         let mut tally = Self::default();
@@ -109,8 +109,8 @@ impl Tally {
         found.push(fit.latent.sd);
         truth.push(data.truth.latent_sd);
         // What is not estimated has no variance.
-        let free: Vec<usize> = (0..found.len()).filter(|&r| outcome.covariance[(r, r)] > 1e-12).collect();
-        let c = DMatrix::from_fn(free.len(), free.len(), |r, s| outcome.covariance[(free[r], free[s])]);
+        let free: Vec<usize> = (0..found.len()).filter(|&r| covariance.matrix[(r, r)] > 1e-12).collect();
+        let c = DMatrix::from_fn(free.len(), free.len(), |r, s| covariance.matrix[(free[r], free[s])]);
         let e = DVector::from_fn(free.len(), |r, _| found[free[r]] - truth[free[r]]);
         tally.wald = e.dot(&Cholesky::new(c).expect("a covariance matrix").solve(&e));
         tally.freedom = free.len() as f64;

@@ -92,7 +92,7 @@ pub(crate) fn plan_items(
     for item in &mut plan {
         problems.extend(settle_codes(item, seen.of(&item.name)));
         warnings.extend(unused_fixed_steps(item, seen.of(&item.name)));
-        if args.secure && item.codes.is_none() && item.anchor.is_none() {
+        if (args.secure || args.private) && item.codes.is_none() && item.anchor.is_none() {
             // In a plan the codebook says which categories there are: no site tells which of them it uses.
             item.codes = Some((0..64).filter(|c| seen.of(&item.name) >> c & 1 == 1).collect());
         }

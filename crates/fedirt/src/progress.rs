@@ -1,11 +1,10 @@
 //! What a run is doing, on a terminal; silence in a pipe.
 
 use crate::transcript::Transcript;
-use fedirt_model::exchange::Request;
 use fedirt_model::fit::TraceEntry;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::in_process::{Observer, Sent};
-use fedirt_protocol::message::Turn;
+use fedirt_protocol::message::{Question, Turn};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
 
@@ -65,9 +64,9 @@ impl Observer for Watcher<'_> {
         }
     }
 
-    fn sent(&mut self, site: &str, turn: Turn, request: &Request, sent: Sent<'_>) {
+    fn sent(&mut self, site: &str, turn: Turn, question: &Question, sent: Sent<'_>) {
         if let Some(transcript) = &mut self.transcript {
-            transcript.sent(site, turn, request, sent);
+            transcript.sent(site, turn, question, sent);
         }
     }
 

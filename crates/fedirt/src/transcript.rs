@@ -1,10 +1,9 @@
 //! Everything that leaves a site, one line of JSON each, for the site's data officer to read.
 
-use fedirt_model::exchange::Request;
 use fedirt_model::statistics::Statistic;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::in_process::Sent;
-use fedirt_protocol::message::Turn;
+use fedirt_protocol::message::{Question, Turn};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -73,13 +72,13 @@ impl Transcript {
     }
 
     /// What a site sends in a round: numbers, or where they are masked their names, sizes and a hash.
-    pub(crate) fn sent(&mut self, site: &str, turn: Turn, request: &Request, sent: Sent<'_>) {
+    pub(crate) fn sent(&mut self, site: &str, turn: Turn, question: &Question, sent: Sent<'_>) {
         let statistics: Vec<(Statistic, Values<'_>)> = match sent {
             Sent::Numbers(numbers) => numbers.iter().map(|(s, v)| (*s, Values::Numbers(v))).collect(),
             Sent::Masked(bytes) => {
                 let hash: String = Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect();
                 let masked = |len| Values::Masked { masked: len, sha256: hash.clone() };
-                request.schema().iter().map(|slot| (slot.statistic, masked(slot.len))).collect()
+                question.statistics().into_iter().map(|(statistic, len)| (statistic, masked(len))).collect()
             }
         };
         let names: Vec<Statistic> = statistics.iter().map(|(statistic, _)| *statistic).collect();

@@ -169,6 +169,17 @@ impl Outcome {
         }
     }
 
+    /// Covariance of all (a, d), and of the SD, the mean and the log SD of sites where they are estimated.
+    pub fn covariance_table(&self) -> crate::fit::Covariance {
+        let (matrix, population) = (&self.covariance, self.design.parameters());
+        let kept: Vec<usize> =
+            (0..matrix.nrows()).filter(|&r| r < population || matrix[(r, r)] > 0.0).collect();
+        crate::fit::Covariance {
+            names: kept.iter().map(|&r| self.covariance_names[r].clone()).collect(),
+            matrix: DMatrix::from_fn(kept.len(), kept.len(), |r, c| matrix[(kept[r], kept[c])]),
+        }
+    }
+
     /// `fit.json`.
     pub fn fit(&self, mode: Mode, codebook_hash: String, version: String) -> Fit {
         let n = self.students as f64;

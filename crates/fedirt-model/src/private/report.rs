@@ -7,7 +7,7 @@ use super::plan::{ROUND_SHARES, Score2Plan};
 use super::score2::Score2Result;
 use crate::exchange::Effects;
 use crate::fit::{FORMAT, Fit, FitItem, FitSite, Latent, Privacy, Quadrature, TraceEntry, Warning};
-use nalgebra::DVector;
+use nalgebra::DMatrix;
 
 /// An item's estimates and their standard errors.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,36 +27,69 @@ pub struct PrivateItem {
 }
 
 impl Score2Result {
-    /// √(vᵀ Σ v) over some coordinates.
-    fn error(&self, direction: &[(usize, f64)]) -> f64 {
-        let mut v = DVector::zeros(self.theta.len());
-        direction.iter().for_each(|(at, x)| v[*at] += x);
-        v.dot(&(&self.covariance * &v)).max(0.0).sqrt()
+    /// Derivatives of (a, d of all items; s of all sites) in θ: ∂a/∂log a = a, ∂d_r/∂log a = d_r, d is linear in b,
+    /// and s = B z.
+    fn jacobian(&self) -> DMatrix<f64> {
+        let coordinates = &self.coordinates;
+        let (design, psi) = (coordinates.design(), coordinates.psi(&self.theta));
+        let p = design.parameters();
+        let sites = if coordinates.contrasts() > 0 { coordinates.sites() } else { 0 };
+        let mut out = DMatrix::zeros(p + sites, self.theta.len());
+        for j in 0..design.len() {
+            let at = design.offset(j);
+            if coordinates.slope_is_free(j) {
+                design.span(j).for_each(|r| out[(r, coordinates.span(j).start)] = psi[r]);
+            }
+            for (r, slopes) in coordinates.intercept_slopes(j, psi[at]).iter().enumerate() {
+                coordinates.difficulties(j).zip(slopes).for_each(|(h, x)| out[(at + 1 + r, h)] = *x);
+            }
+        }
+        for k in 0..sites {
+            coordinates
+                .contrast_span()
+                .enumerate()
+                .for_each(|(c, at)| out[(p + k, at)] = coordinates.contrast(k, c));
+        }
+        out
     }
 
-    /// Items in the order of the design; by the delta method, ∂d_r/∂log a = d_r and d is linear in b.
+    /// Covariance of (a, d of all items, as [`crate::design::Design`] lays them out; s of all sites).
+    pub fn reported_covariance(&self) -> DMatrix<f64> {
+        let jacobian = self.jacobian();
+        &jacobian * &self.covariance * jacobian.transpose()
+    }
+
+    /// Names of the rows of [`Self::reported_covariance`], from those of items and sites.
+    pub fn covariance_names(&self, items: &[String], sites: &[String]) -> Vec<String> {
+        let mut names = Vec::new();
+        for (j, name) in items.iter().enumerate().take(self.coordinates.design().len()) {
+            names.push(format!("{name}.a"));
+            match self.coordinates.design().categories(j) {
+                2 => names.push(format!("{name}.d")),
+                c => names.extend((1..c).map(|step| format!("{name}.d{step}"))),
+            }
+        }
+        if self.coordinates.contrasts() > 0 {
+            names.extend(sites.iter().map(|name| format!("{name}.effect")));
+        }
+        names
+    }
+
+    /// Items in the order of the design, with standard errors by the delta method.
     pub fn items(&self) -> Vec<PrivateItem> {
         let coordinates = &self.coordinates;
-        let design = coordinates.design();
+        let (design, psi) = (coordinates.design(), coordinates.psi(&self.theta));
+        let (reported, own) = (errors(&self.reported_covariance()), errors(&self.covariance));
         (0..design.len())
             .map(|j| {
-                let (a, span) = (coordinates.slope(&self.theta, j), coordinates.difficulties(j));
-                let b = self.theta[span.clone()].to_vec();
-                let d = design.model(j).intercepts(a, &b);
-                let slope = coordinates.slope_is_free(j).then(|| coordinates.span(j).start);
-                let by_step = coordinates.intercept_slopes(j, a);
-                let se_d = d.iter().zip(&by_step).map(|(d, slopes)| {
-                    let mut direction: Vec<(usize, f64)> = span.clone().zip(slopes.iter().copied()).collect();
-                    direction.extend(slope.map(|at| (at, *d)));
-                    self.error(&direction)
-                });
+                let (at, b) = (design.span(j), coordinates.difficulties(j));
                 PrivateItem {
-                    a,
-                    se_a: slope.map(|at| self.error(&[(at, a)])),
-                    se_d: se_d.collect(),
-                    se_b: span.map(|at| self.error(&[(at, 1.0)])).collect(),
-                    d,
-                    b,
+                    a: psi[at.start],
+                    se_a: coordinates.slope_is_free(j).then_some(reported[at.start]),
+                    d: psi[at.start + 1..at.end].to_vec(),
+                    se_d: reported[at.start + 1..at.end].to_vec(),
+                    b: self.theta[b.clone()].to_vec(),
+                    se_b: own[b].to_vec(),
                 }
             })
             .collect()
@@ -64,21 +97,36 @@ impl Score2Result {
 
     /// Effect and standard error of each site; empty without effects.
     pub fn sites(&self) -> Vec<(f64, f64)> {
-        let coordinates = &self.coordinates;
-        let span = coordinates.contrast_span();
-        let error = |k: usize| {
-            let direction: Vec<_> =
-                span.clone().enumerate().map(|(c, at)| (at, coordinates.contrast(k, c))).collect();
-            self.error(&direction)
-        };
-        coordinates.effects(&self.theta).into_iter().enumerate().map(|(k, s)| (s, error(k))).collect()
+        let errors = errors(&self.reported_covariance());
+        let effects = self.coordinates.effects(&self.theta);
+        effects.into_iter().zip(errors[self.coordinates.design().parameters()..].iter().copied()).collect()
     }
 
     /// Shares of all-lowest and all-highest rows with their standard errors, where they are parameters.
     pub fn shares(&self) -> Option<[(f64, f64); 2]> {
-        let at = self.theta.len().checked_sub(2)?;
         let [low, high] = self.coordinates.shares(&self.theta)?;
-        Some([(low, self.error(&[(at, 1.0)])), (high, self.error(&[(at + 1, 1.0)]))])
+        let errors = errors(&self.covariance);
+        let at = errors.len() - 2;
+        Some([(low, errors[at]), (high, errors[at + 1])])
+    }
+
+    /// Covariance of the estimates in the coordinates of the fit: log a, difficulties, contrasts of effects, shares.
+    pub fn covariance_table(&self, names: &[String]) -> crate::fit::Covariance {
+        let mut rows = Vec::new();
+        for (j, name) in names.iter().enumerate().take(self.coordinates.design().len()) {
+            if self.coordinates.slope_is_free(j) {
+                rows.push(format!("{name}.log_a"));
+            }
+            let steps = self.coordinates.difficulties(j).len();
+            rows.extend(
+                (1..=steps).map(|c| if steps == 1 { format!("{name}.b") } else { format!("{name}.b{c}") }),
+            );
+        }
+        rows.extend((1..=self.coordinates.contrasts()).map(|c| format!("site_contrast{c}")));
+        if self.coordinates.mixture() {
+            rows.extend(["share_lowest".to_owned(), "share_highest".to_owned()]);
+        }
+        crate::fit::Covariance { names: rows, matrix: self.covariance.clone() }
     }
 
     /// Everything that a reader should know before using the numbers.
@@ -107,6 +155,11 @@ impl Score2Result {
         }
         warnings
     }
+}
+
+/// Square roots of the diagonal.
+fn errors(covariance: &DMatrix<f64>) -> Vec<f64> {
+    covariance.diagonal().iter().map(|v| v.max(0.0).sqrt()).collect()
 }
 
 /// `fit.json` of a private run. `names` are the items' names in the order of the design.

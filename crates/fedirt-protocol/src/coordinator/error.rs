@@ -2,6 +2,7 @@
 
 use crate::encoding::EncodingError;
 use crate::message::Turn;
+use crate::private::PrivateRefusal;
 use fedirt_model::centre::CentreError;
 use fedirt_privacy::secure::{ChainRefusal, SiteId};
 
@@ -70,6 +71,9 @@ pub enum CoordinatorError {
     /// The centre cannot go on.
     #[error(transparent)]
     Centre(#[from] CentreError),
+    /// A private study cannot go on.
+    #[error(transparent)]
+    Private(#[from] PrivateRefusal),
     /// A site's answer cannot be read.
     #[error("site {site}: {error}")]
     Encoding {

@@ -1,15 +1,14 @@
 //! Rounds: call, hellos, open, uploads, the sum; and what happens when a site is missing.
 
-use super::{Coordinator, CoordinatorError, Finished, Output, Phase, Rejection, Stop, Taken};
+use super::centre::{Brought, Centre, Next};
+use super::{Coordinator, CoordinatorError, Output, Phase, Rejection, Stop, Taken};
 use crate::declaration::Declarations;
 use crate::encoding;
-use crate::message::{Broadcast, Notice, Sums, Turn};
+use crate::message::{Broadcast, Notice, Question, Sums, Turn};
 use crate::terms::OnLoss;
-use crate::{Timestamp, codebook, codec};
-use fedirt_model::centre::{Calibration, Secrecy, Step};
-use fedirt_model::exchange::{Aggregate, Request};
-use fedirt_model::fit::{TraceEntry, Warning};
-use fedirt_model::statistics::{Combination, Mode};
+use crate::{Timestamp, codec};
+use fedirt_model::fit::Warning;
+use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{BoundCohort, Chain, Cohort, SignedHello, SiteId, Upload, open};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +24,7 @@ pub(super) struct Round {
     pub(super) turn: Turn,
     pub(super) expected: BTreeSet<SiteId>,
     pub(super) deadline: Option<Timestamp>,
-    request: Box<Request>,
+    question: Question,
     broadcast: Vec<u8>,
     hellos: BTreeMap<SiteId, (SignedHello, Vec<u8>)>,
     opened: bool,
@@ -50,18 +49,10 @@ impl Round {
 impl Coordinator {
     /// The first round of a calibration with the present cohort.
     pub(super) fn start(&mut self, now: Timestamp, turn: Turn) -> Result<(), Stop> {
-        let mut plan = self.terms.plan.clone();
-        if self.terms.mode != Mode::Plain {
-            plan.secrecy = Secrecy::Sums {
-                n_min: self.terms.thresholds.n_min(),
-                honest: self.cohort.len().saturating_sub(self.terms.thresholds.colluders()),
-            };
-        }
-        let enrolled = self.declarations()?.enrolled(&self.terms, &self.cohort);
-        let (calibration, request) = Calibration::new(plan, enrolled).map_err(CoordinatorError::from)?;
-        self.calibration = Some(calibration);
+        let (centre, question) = Centre::new(&self.terms, self.declarations()?, &self.cohort)?;
+        self.centre = Some(centre);
         self.reported = 0;
-        self.call(now, turn, request)
+        self.call(now, turn, question)
     }
 
     fn declarations(&self) -> Result<&Declarations, Stop> {
@@ -70,20 +61,20 @@ impl Coordinator {
     }
 
     /// Begins an attempt at a round.
-    fn call(&mut self, now: Timestamp, turn: Turn, request: Box<Request>) -> Result<(), Stop> {
+    fn call(&mut self, now: Timestamp, turn: Turn, question: Question) -> Result<(), Stop> {
         let declarations = self.declarations()?;
         let broadcast = codec::encode(&Broadcast {
             declarations: declarations.hash(),
             cohort: self.cohort.iter().map(SiteId::to_string).collect(),
             bounds: declarations.bounds(&self.cohort),
-            request: (*request).clone(),
+            question: question.clone(),
         })
         .map_err(|e| CoordinatorError::Internal(e.to_string()))?;
         self.phase = Phase::Round(Box::new(Round {
             turn,
             expected: self.cohort.clone(),
             deadline: Some(now.after(self.terms.deadlines.hello)),
-            request,
+            question,
             broadcast,
             hellos: BTreeMap::new(),
             opened: false,
@@ -173,7 +164,7 @@ impl Coordinator {
         let invalid = |e: &dyn std::fmt::Display| Rejection::Invalid(e.to_string());
         let masked = match (&sums, &round.bound) {
             (Sums::Plain(words), None) => {
-                let want = encoding::summed_len(&round.request);
+                let want = round.question.summed_len();
                 if words.len() != want {
                     return Err(invalid(&encoding::EncodingError::Shape { got: words.len(), want }).into());
                 }
@@ -186,7 +177,7 @@ impl Coordinator {
                         Rejection::Invalid(format!("{from} sent an answer of {}", upload.site())).into()
                     );
                 }
-                upload.verify(bound, encoding::summed_len(&round.request)).map_err(|e| invalid(&e))?;
+                upload.verify(bound, round.question.summed_len()).map_err(|e| invalid(&e))?;
                 Some(upload)
             }
             _ => return Err(Rejection::Invalid("the answer is not in the plan's mode".into()).into()),
@@ -207,47 +198,41 @@ impl Coordinator {
     fn complete(&mut self, now: Timestamp) -> Result<(), Stop> {
         let Phase::Round(round) = std::mem::replace(&mut self.phase, Phase::Over) else { return Ok(()) };
         self.shared_roster = None;
-        let aggregate = self.aggregate(&round)?;
-        let Some(calibration) = self.calibration.as_mut() else { return Ok(()) };
-        let step = calibration.advance(&round.request, &aggregate).map_err(CoordinatorError::from)?;
-        let trace: Vec<TraceEntry> = calibration.trace().iter().skip(self.reported).cloned().collect();
+        let next = self.advance(&round)?;
+        let trace = self.centre.as_ref().map_or_else(Vec::new, |centre| centre.trace_after(self.reported));
         self.reported += trace.len();
         self.outputs.extend(trace.into_iter().map(Output::Progress));
-        match step {
-            Step::Ask(request) => self.call(now, Turn { round: round.turn.round + 1, attempt: 1 }, request),
-            Step::Done(outcome) => {
-                let version = env!("CARGO_PKG_VERSION").to_owned();
-                let mut fit = outcome.fit(self.terms.mode, codebook::hash(&outcome.items), version);
-                fit.warnings.extend(self.lost_warning());
-                self.end(Ok(Finished { fit, outcome: *outcome }));
+        match next {
+            Next::Ask(question) => {
+                self.call(now, Turn { round: round.turn.round + 1, attempt: 1 }, *question)
+            }
+            Next::Done(mut finished) => {
+                finished.fit.warnings.extend(self.lost_warning());
+                self.end(Ok(*finished));
                 Ok(())
             }
         }
     }
 
-    fn aggregate(&self, round: &Round) -> Result<Aggregate, Stop> {
-        let bounds = self.declarations()?.bounds(&round.expected);
-        let encoding = |error| CoordinatorError::Encoding { site: "all".into(), error };
-        let request = &round.request;
-        let sums = if let Some(bound) = &round.bound {
+    /// Opens the sum and hands it to the centre.
+    fn advance(&mut self, round: &Round) -> Result<Next, Stop> {
+        let Some(declarations) = &self.declarations else { return Err(Rejection::NotNow.into()) };
+        let Some(centre) = &mut self.centre else { return Err(Rejection::NotNow.into()) };
+        let brought = if let Some(bound) = &round.bound {
             let uploads: Vec<Upload> = round.answers.values().filter_map(|a| a.masked.clone()).collect();
-            let total = open(bound, encoding::summed_len(request), &uploads)
+            let total = open(bound, round.question.summed_len(), &uploads)
                 .map_err(|e| CoordinatorError::Internal(e.to_string()))?;
-            encoding::decode(request, bounds, Combination::Sum, &total).map_err(encoding)?
+            Brought::Total(total)
         } else {
-            let words =
-                |a: &'_ Answer| if let Sums::Plain(words) = &a.sums { words.clone() } else { Vec::new() };
-            let answers: Vec<Vec<u64>> = round.answers.values().map(words).collect();
-            let answers: Vec<&[u64]> = answers.iter().map(Vec::as_slice).collect();
-            self.aggregator.aggregate(request, bounds, &answers).map_err(encoding)?
+            let single = round.answers.values().filter_map(|answer| match &answer.sums {
+                Sums::Plain(words) => Some(words.as_slice()),
+                Sums::Masked(_) => None,
+            });
+            Brought::Single(single.collect(), &*self.aggregator)
         };
-        let mut by_site = Vec::new();
-        for (site, answer) in &round.answers {
-            let kept = encoding::decode(request, bounds, Combination::BySite, &answer.by_name)
-                .map_err(|error| CoordinatorError::Encoding { site: self.terms.label(site), error })?;
-            by_site.push(kept);
-        }
-        Ok(Aggregate::new(sums, by_site))
+        let by_name: Vec<(&SiteId, &[u64])> =
+            round.answers.iter().map(|(site, answer)| (site, answer.by_name.as_slice())).collect();
+        Ok(centre.advance(&self.terms, declarations, &round.expected, &round.question, brought, &by_name)?)
     }
 
     fn lost_warning(&self) -> Option<Warning> {

@@ -223,6 +223,7 @@ impl StudyPlan {
             plan_hash: Self::hash(text),
             plan: self.model_plan(),
             mode: self.mode,
+            private: None,
             thresholds: thresholds.map_err(|e| content(&e))?,
             on_loss: self.cohort.on_loss,
             deadlines: Deadlines {

@@ -27,6 +27,19 @@ pub struct Release {
     pub effect_totals: bool,
     /// The site's own effect and its standard error, where the round told it.
     pub place: Option<(Option<f64>, Option<f64>)>,
+    /// What it costs of a privacy budget; exact sums have no such price.
+    pub cost: Option<PrivateCost>,
+}
+
+/// The price of a noisy sum.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PrivateCost {
+    /// μ² of Gaussian differential privacy.
+    pub mu_squared: f64,
+    /// What noise in integers adds: η.
+    pub eta: f64,
+    /// And κ.
+    pub kappa: f64,
 }
 
 /// An event of a site's life, to be kept on its disk.

@@ -9,7 +9,7 @@ mod hello;
 mod open;
 mod refusal;
 
-pub use event::{Release, SiteEvent};
+pub use event::{PrivateCost, Release, SiteEvent};
 pub use refusal::Refusal;
 
 use crate::declaration::{Declaration, Declarations};
@@ -203,7 +203,7 @@ impl SiteMachine {
             Notice::Roster(shared) => (None, self.roster(shared, message)),
             Notice::Call { turn, roster } => (Some(*turn), self.call(random, *turn, roster.as_ref())),
             Notice::Open { turn, hellos, broadcast } => {
-                (Some(*turn), self.open(*turn, hellos, broadcast, message))
+                (Some(*turn), self.open(random, *turn, hellos, broadcast, message))
             }
             Notice::Finished(fit) => {
                 self.close();

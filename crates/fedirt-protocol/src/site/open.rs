@@ -1,22 +1,24 @@
 //! A round is open: everything is checked, then the sums are made, masked, written down and sent.
 
-use super::{Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
-use crate::codec;
-use crate::coverage;
+use super::{PrivateCost, Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Bounds;
-use crate::encoding;
-use crate::message::{Broadcast, Sums, ToCoordinator, ToSite, Turn};
-use crate::policy::{self, Approval};
+use crate::message::{Broadcast, Question, Sums, ToCoordinator, ToSite, Turn};
+use crate::policy::{self, Approval, PolicyRefusal};
+use crate::private::{self, Noise, PrivateRefusal};
 use crate::terms::OnLoss;
+use crate::{codec, coverage, encoding};
 use fedirt_model::exchange::{Ask, Request};
-use fedirt_model::statistics::Mode;
+use fedirt_model::private::{Score2Plan, ScoreRequest};
+use fedirt_model::statistics::{Mode, Statistic};
 use fedirt_privacy::secure::{Cohort, SignedHello, SiteId, suppress};
+use rand::CryptoRng;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl SiteMachine {
     pub(super) fn open(
         &mut self,
+        random: &mut impl CryptoRng,
         turn: Turn,
         hellos: &[Vec<u8>],
         broadcast: &[u8],
@@ -42,7 +44,7 @@ impl SiteMachine {
             .map_err(|_| Refusal::Mismatch("a site has no proper name"))?;
         let index = cohort.iter().position(|site| *site == self.name);
         let index = index.ok_or(Refusal::Mismatch("this site is not in the cohort"))?;
-        self.policy.check_request(&self.terms, turn, &told.request, cohort.len(), &self.points)?;
+        self.check_question(turn, &told.question, cohort.len())?;
         let bound = match self.terms.protection() {
             None => None,
             Some(protection) => {
@@ -72,22 +74,31 @@ impl SiteMachine {
                 Some(members.bind(broadcast))
             }
         };
-        if self.terms.mode == Mode::Secure {
-            self.check_chain(turn, &told.request, &cohort)?;
+        if let (Mode::Secure, Question::Sums(request)) = (self.terms.mode, &told.question) {
+            self.check_chain(turn, request, &cohort)?;
         }
         if self.policy.approval == Approval::EachRound && self.approved_round < turn.round {
-            let statistics = told.request.schema().iter().map(|s| (s.statistic.info().name, s.len)).collect();
+            let named = |(statistic, len): (Statistic, usize)| (statistic.info().name, len);
+            let statistics = told.question.statistics().into_iter().map(named).collect();
             self.waiting = Some(message.clone());
             self.outputs.push_back(SiteOutput::RoundShown { turn, statistics });
             return Ok(());
         }
         if self.debited != Some(turn) {
             self.waiting = Some(message.clone());
-            self.outputs.push_back(SiteOutput::Debit(self.release(turn, &told)));
+            let release = self.release(turn, &told, &cohort)?;
+            self.outputs.push_back(SiteOutput::Debit(release));
             return Ok(());
         }
         self.site.set_index(index);
-        let (words, by_name) = self.sums(&told.request, told.bounds, &cohort)?;
+        let (words, by_name) = match &told.question {
+            Question::Sums(request) => self.sums(request, told.bounds, &cohort)?,
+            Question::Scores { stage, request } => {
+                let (_, noise) = self.noise(*stage, request, &cohort)?;
+                let noisy = private::answer(self.site.table(), index, request, &noise, random)?;
+                (noisy.into_words(), Vec::new())
+            }
+        };
         let sums = match bound {
             None => Sums::Plain(words),
             Some(bound) => {
@@ -95,7 +106,8 @@ impl SiteMachine {
                 Sums::Masked(key.mask(&self.name, &bound, words)?.sign(&self.identity).encode())
             }
         };
-        self.persist(SiteEvent::Released(self.release(turn, &told)))?;
+        let release = self.release(turn, &told, &cohort)?;
+        self.persist(SiteEvent::Released(release))?;
         let answer = ToCoordinator::Upload { turn, sums, by_name };
         self.persist(SiteEvent::Upload { turn, message: answer.clone() })?;
         self.send(answer);
@@ -137,21 +149,66 @@ impl SiteMachine {
         Ok((encoded.summed, encoded.by_name))
     }
 
-    fn release(&self, turn: Turn, told: &Broadcast) -> Release {
-        let request = &told.request;
-        let place = matches!(request.ask, Ask::Close { .. }).then(|| self.site.place()).flatten();
-        Release {
+    /// What is asked must be what the plan asks, and within the site's own rules.
+    fn check_question(&self, turn: Turn, question: &Question, sites: usize) -> Result<(), Refusal> {
+        match (self.terms.mode, question) {
+            (Mode::Private, Question::Scores { .. }) => {
+                let most = self.policy.max_rounds.min(self.terms.max_rounds);
+                if turn.round > most {
+                    return Err(PolicyRefusal::Rounds { turn, most }.into());
+                }
+                Ok(())
+            }
+            (Mode::Plain | Mode::Secure, Question::Sums(request)) => {
+                Ok(self.policy.check_request(&self.terms, turn, request, sites, &self.points)?)
+            }
+            _ => Err(Refusal::Mismatch("the question is not of the plan's mode")),
+        }
+    }
+
+    /// The noise of a private round, from the plan, the declarations and the cohort alone.
+    fn noise(
+        &self,
+        stage: usize,
+        request: &ScoreRequest,
+        cohort: &BTreeSet<SiteId>,
+    ) -> Result<(Score2Plan, Noise), Refusal> {
+        let pinned = self.pinned.as_ref().ok_or(Refusal::Mismatch("no roster is pinned"))?;
+        let plan = private::plan_of(&self.terms, &pinned.declarations, cohort)?;
+        private::check_question(&plan, request)?;
+        let noise = private::noise(&self.terms, &plan, stage)?;
+        Ok((plan, noise))
+    }
+
+    fn release(&self, turn: Turn, told: &Broadcast, cohort: &BTreeSet<SiteId>) -> Result<Release, Refusal> {
+        let mut release = Release {
             turn,
             cohort: told.cohort.clone(),
-            statistics: (request.schema().iter())
-                .map(|slot| (slot.statistic.info().name.to_owned(), slot.len as u64))
+            statistics: (told.question.statistics().iter())
+                .map(|(statistic, len)| (statistic.info().name.to_owned(), *len as u64))
                 .collect(),
-            points: (policy::points(request).iter())
-                .map(|point| policy::coordinates(request, &point.psi))
-                .collect(),
-            effect_totals: asks_totals(request),
-            place: place.map(|place| (place.effect, place.se)),
+            points: Vec::new(),
+            effect_totals: false,
+            place: None,
+            cost: None,
+        };
+        match &told.question {
+            Question::Sums(request) => {
+                release.points = (policy::points(request).iter())
+                    .map(|point| policy::coordinates(request, &point.psi))
+                    .collect();
+                release.effect_totals = asks_totals(request);
+                let place = matches!(request.ask, Ask::Close { .. }).then(|| self.site.place()).flatten();
+                release.place = place.map(|place| (place.effect, place.se));
+            }
+            Question::Scores { stage, request } => {
+                let (_, noise) = self.noise(*stage, request, cohort)?;
+                let slack = noise.shares.slack(1).map_err(PrivateRefusal::from)?;
+                release.cost =
+                    Some(PrivateCost { mu_squared: noise.mu_squared, eta: slack.eta, kappa: slack.kappa });
+            }
         }
+        Ok(release)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::declaration::DeclarationError;
 use crate::encoding::EncodingError;
 use crate::message::Turn;
 use crate::policy::PolicyRefusal;
+use crate::private::PrivateRefusal;
 use fedirt_privacy::secure::{ChainRefusal, CohortError, CoverageRefusal, MaskError, RosterError};
 
 /// A refusal, by name.
@@ -67,6 +68,9 @@ pub enum Refusal {
     /// The site's policy.
     #[error(transparent)]
     Policy(#[from] PolicyRefusal),
+    /// A private round.
+    #[error(transparent)]
+    Private(#[from] PrivateRefusal),
     /// The site's ledger.
     #[error("this site's ledger refuses: {0}")]
     Ledger(String),

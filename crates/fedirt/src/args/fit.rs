@@ -78,6 +78,15 @@ impl AlgorithmArg {
     }
 }
 
+/// Rows that lack an answer, in private fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MissingAnswersArg {
+    /// the row counts for nothing; how many are complete is estimated
+    Counted,
+    /// the answer counts as the lowest category
+    Wrong,
+}
+
 /// Weights of the quadrature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum QuadratureArg {
@@ -128,6 +137,27 @@ pub(crate) struct FitArgs {
     /// With --secure: sites give their effects by name
     #[arg(long, requires = "secure", help_heading = "Privacy")]
     pub publish_effects: bool,
+    /// Hide each student: noisy sums of clipped scores, (ε, δ)-differentially private
+    #[arg(long, conflicts_with = "secure", requires = "epsilon", help_heading = "Privacy")]
+    pub private: bool,
+    /// With --private: ε, the privacy loss (1 is strong, 8 weak)
+    #[arg(long, value_name = "E", allow_hyphen_values = true, help_heading = "Privacy")]
+    pub epsilon: Option<f64>,
+    /// With --private: δ [default: 1e-6]
+    #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Privacy")]
+    pub delta: Option<f64>,
+    /// With --private: sites that may work with the coordinator; the others make up for their noise [default: 0]
+    #[arg(long, value_name = "C", help_heading = "Privacy")]
+    pub colluders: Option<usize>,
+    /// With --private: model rows that are all lowest or all highest apart
+    #[arg(long, requires = "private", help_heading = "Privacy")]
+    pub mixture: bool,
+    /// With --private: rows that lack an answer count for nothing, or the answer counts as wrong
+    #[arg(long, value_name = "HOW", help_heading = "Privacy")]
+    pub missing_answers: Option<MissingAnswersArg>,
+    /// With --private and --effects none: SD of ability between sites [default: 0]
+    #[arg(long, value_name = "SD", allow_hyphen_values = true, help_heading = "Privacy")]
+    pub site_sd: Option<f64>,
     /// Quadrature nodes [default: 61, or 21 with --quadrature paper]
     #[arg(
         long,

@@ -12,7 +12,7 @@ use anstyle::AnsiColor;
 pub(crate) use check::CheckArgs;
 use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand};
-pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, QuadratureArg};
+pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, QuadratureArg};
 pub(crate) use privacy::{EpsilonArgs, NoiseArgs, PrivacyArgs, PrivacyCommand};
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};

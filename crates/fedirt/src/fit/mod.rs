@@ -15,7 +15,7 @@ use crate::terminal;
 use crate::transcript::Transcript;
 use fedirt_model::fit::Fit;
 use fedirt_model::statistics::Mode;
-use fedirt_protocol::in_process;
+use fedirt_protocol::in_process::{self, Setting};
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
 use std::process::ExitCode;
@@ -65,8 +65,15 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     progress.say("round 1");
     let max_rounds = plan.settings.max_rounds;
     let mut watcher = Watcher { progress: &progress, transcript };
-    let mode = if args.secure { Mode::Secure } else { Mode::Plain };
-    let (mut finished, sites) = in_process::run_as(mode, plan, sites, &mut UnwrapErr(SysRng), &mut watcher)?;
+    let private = args.private.then(|| plan::private(args));
+    let mode = match (args.secure, args.private) {
+        (true, _) => Mode::Secure,
+        (_, true) => Mode::Private,
+        _ => Mode::Plain,
+    };
+    let setting = Setting { mode, private, colluders: args.colluders.unwrap_or(0) };
+    let (mut finished, sites) =
+        in_process::run_as(setting, plan, sites, &mut UnwrapErr(SysRng), &mut watcher)?;
     let transcript = watcher.transcript;
     warnings.extend(remarks::recodes(&finished.fit.items));
     finished.fit.warnings.splice(0..0, warnings);
@@ -102,7 +109,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         }
         stdout::print(&text)?;
     }
-    if fit.converged == Some(true) {
+    // A private fit does not say: whether it converged would depend on the answers.
+    if fit.converged == Some(true) || args.private {
         return Ok(ExitCode::SUCCESS);
     }
     stderr::not_converged(&why_not_converged(fit, args, max_rounds));

@@ -1,9 +1,11 @@
 //! From flags to the plan of a calibration.
 
-use crate::args::{AlgorithmArg, EffectsArg, FitArgs, QuadratureArg};
+use crate::args::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, QuadratureArg};
 use fedirt_model::centre::{AlgorithmKind, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
+use fedirt_model::private::MissingAnswers;
 use fedirt_model::quadrature::{GridSpec, Weighting};
+use fedirt_protocol::private::PrivateTerms;
 
 /// The plan for some items and a number of sites.
 pub(super) fn plan(args: &FitArgs, items: Vec<ItemPlan>, sites: usize) -> Plan {
@@ -30,6 +32,22 @@ pub(super) fn plan(args: &FitArgs, items: Vec<ItemPlan>, sites: usize) -> Plan {
         settings: settings(args),
         publish_effects: !args.secure || args.publish_effects,
         secrecy: Secrecy::BySite,
+    }
+}
+
+/// The terms of a private run.
+pub(super) fn private(args: &FitArgs) -> PrivateTerms {
+    PrivateTerms {
+        epsilon: args.epsilon.unwrap_or(1.0),
+        delta: args.delta.unwrap_or(1e-6),
+        mixture: args.mixture,
+        missing: match args.missing_answers {
+            Some(MissingAnswersArg::Wrong) => MissingAnswers::Wrong,
+            Some(MissingAnswersArg::Counted) | None => MissingAnswers::Counted,
+        },
+        site_sd: args.site_sd.unwrap_or(0.0),
+        booklets: Vec::new(),
+        seed: 1,
     }
 }
 

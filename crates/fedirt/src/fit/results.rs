@@ -58,7 +58,7 @@ pub(super) fn write(
     scores: Option<Vec<SiteScores>>,
     transcript: Option<Transcript>,
 ) -> Result<Written, CliError> {
-    let Finished { fit, outcome } = finished;
+    let Finished { fit, covariance } = finished;
     let mut files: Vec<(&'static str, Fill<'_>)> = vec![
         ("items.csv", Box::new(|out| csv::items(out, fit))),
         ("sites.csv", Box::new(|out| csv::sites(out, &fit.sites))),
@@ -66,7 +66,7 @@ pub(super) fn write(
     if let Some(scores) = &scores {
         files.push(("scores.csv", Box::new(|out| csv::scores(out, Shown::Estimate, scores))));
     }
-    files.push(("covariance.csv", Box::new(|out| csv::covariance(out, outcome))));
+    files.push(("covariance.csv", Box::new(|out| csv::covariance(out, covariance))));
     files.push(("report.html", Box::new(|out| out.write_all(fedirt_figures::report(fit).as_bytes()))));
     if let Some(transcript) = transcript {
         files.push(("transcript.jsonl", Box::new(|out| transcript.copy_to(out))));

@@ -1,7 +1,8 @@
 //! What the flags of `fedirt fit` must fulfil before any file is opened.
 
-use crate::args::{AlgorithmArg, FitArgs};
+use crate::args::{AlgorithmArg, EffectsArg, FitArgs};
 use crate::error::CliError;
+use fedirt_privacy::accountant::{Delta, Epsilon};
 
 /// All problems with the flags.
 pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
@@ -49,8 +50,58 @@ pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
             args.algorithm.name()
         ));
     }
+    problems.extend(privacy(args));
     problems.extend(unused(args));
     CliError::usage(problems)
+}
+
+/// What --private needs, and what it rules out: all before a file is opened.
+fn privacy(args: &FitArgs) -> Vec<String> {
+    let mut problems = Vec::new();
+    if !args.private {
+        for (flag, given) in [
+            ("--epsilon", args.epsilon.is_some()),
+            ("--delta", args.delta.is_some()),
+            ("--colluders", args.colluders.is_some()),
+            ("--missing-answers", args.missing_answers.is_some()),
+            ("--site-sd", args.site_sd.is_some()),
+        ] {
+            if given {
+                problems.push(format!("{flag} is used with --private only"));
+            }
+        }
+        return problems;
+    }
+    if let Some(epsilon) = args.epsilon
+        && let Err(error) = Epsilon::new(epsilon)
+    {
+        problems.push(format!("--epsilon {epsilon}: {error}"));
+    }
+    if let Some(delta) = args.delta
+        && let Err(error) = Delta::new(delta)
+    {
+        problems.push(format!("--delta {delta}: {error}"));
+    }
+    if let Some(sd) = args.site_sd
+        && !(sd.is_finite() && sd >= 0.0 && args.effects == Some(EffectsArg::None))
+    {
+        problems.push(format!("--site-sd {sd}: a number of 0 or more is needed, and --effects none"));
+    }
+    for (given, text) in [
+        (args.algorithm != AlgorithmArg::Newton, "--algorithm: --private has its own; leave it out"),
+        (args.effects == Some(EffectsArg::Random), "--effects random: --private knows fixed and none"),
+        (
+            args.weight.is_some(),
+            "--weight: weights cannot be kept private: one student's would move everybody's sums",
+        ),
+        (args.seed.is_some(), "--seed: the noise must come from the operating system"),
+        (args.fixed_items.is_some(), "--fixed-items: --private knows no fixed items yet"),
+    ] {
+        if given {
+            problems.push(text.to_owned());
+        }
+    }
+    problems
 }
 
 /// Flags that the chosen algorithm does not use.

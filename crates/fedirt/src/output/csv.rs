@@ -1,8 +1,7 @@
 //! Tables as CSV files: every digit, empty where there is no number.
 
 use crate::scoring::{Shown, SiteScores};
-use fedirt_model::centre::Outcome;
-use fedirt_model::fit::{Fit, FitSite};
+use fedirt_model::fit::{Covariance, Fit, FitSite};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -63,19 +62,15 @@ pub(crate) fn sites(out: &mut dyn Write, sites: &[FitSite]) -> io::Result<()> {
     Ok(())
 }
 
-/// `covariance.csv`: of all (a, d), and of the SD, the mean and the log SD of sites where they are estimated.
-pub(crate) fn covariance(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
-    let matrix = &outcome.covariance;
-    let population = outcome.design.parameters();
-    let kept: Vec<usize> = (0..matrix.nrows()).filter(|&r| r < population || matrix[(r, r)] > 0.0).collect();
-    let names: Vec<String> =
-        kept.iter().map(|&r| quoted(&outcome.covariance_names[r]).into_owned()).collect();
+/// `covariance.csv`.
+pub(crate) fn covariance(out: &mut dyn Write, covariance: &Covariance) -> io::Result<()> {
+    let names: Vec<String> = covariance.names.iter().map(|name| quoted(name).into_owned()).collect();
     let mut header = vec!["parameter".to_owned()];
     header.extend(names.iter().cloned());
     line(out, &header)?;
-    for (name, &r) in names.into_iter().zip(&kept) {
+    for (r, name) in names.into_iter().enumerate() {
         let mut fields = vec![name];
-        fields.extend(kept.iter().map(|&c| number(matrix[(r, c)])));
+        fields.extend((0..covariance.matrix.ncols()).map(|c| number(covariance.matrix[(r, c)])));
         line(out, &fields)?;
     }
     Ok(())
