@@ -24,7 +24,7 @@ fn plan(items: usize, effects: Effects, mu: f64) -> Score2Plan {
 
 /// Slopes of 0.8 and 1.6, difficulties from −1 to 1, effects ±0.5.
 fn truth(items: usize, j: usize) -> (f64, f64) {
-    (if j % 2 == 0 { 0.8 } else { 1.6 }, 2.0 * j as f64 / (items - 1) as f64 - 1.0)
+    (if j.is_multiple_of(2) { 0.8 } else { 1.6 }, 2.0 * j as f64 / (items - 1) as f64 - 1.0)
 }
 
 fn effect(k: usize) -> f64 {
@@ -168,6 +168,8 @@ fn nothing_but_estimates_is_reported() {
     assert!(fit.curves.is_none() && fit.ability_histogram.is_none());
     assert!(fit.items.iter().all(|i| i.n.is_none() && i.se_a.is_some() && i.se_b[0].is_some()));
     assert!(fit.sites.iter().all(|s| s.effect.is_some() && s.se.is_some() && s.n == 500));
+    let sites: Vec<String> = plan.sites.iter().map(|s| s.name.clone()).collect();
+    assert_eq!(result.covariance_names(&names, &sites).len(), result.reported_covariance().nrows());
     // d/(μ²N) = 19/20.
     assert!((result.noise_ratio - 0.95).abs() < 1e-12 && fit.warnings.is_empty());
 }

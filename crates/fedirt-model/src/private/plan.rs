@@ -86,7 +86,7 @@ pub struct Score2Plan {
     pub effects: Effects,
     /// Without effects: SD between sites, so that ability is N(0, 1 + site_sd²).
     pub site_sd: f64,
-    /// Integration over ability; nodes no further apart than the smallest posterior SD.
+    /// Integration over ability; its nodes must be no further apart than the smallest posterior SD.
     pub grid: GridSpec,
     /// Item sets that students were given, as positions in the design.
     pub booklets: Vec<Vec<usize>>,
@@ -117,11 +117,12 @@ impl Score2Plan {
         mu: f64,
     ) -> Result<Self, PrivateError> {
         let booklets = vec![(0..design.len()).collect()];
+        let grid = grid(&design);
         let mut plan = Self {
             design,
             effects,
             site_sd: 0.0,
-            grid: GridSpec::default(),
+            grid,
             booklets,
             sites: sites.into_iter().map(|(name, n)| SitePlan { name, rows: vec![n] }).collect(),
             missing: MissingAnswers::Wrong,
@@ -214,6 +215,15 @@ impl Score2Plan {
         }
         Ok(())
     }
+}
+
+/// The default grid, finer for long tests: nodes no further apart than the posterior SD of a student when every
+/// step of every item tells about ability what a binary item of slope 1.5 does at its best, 1.5²/4.
+fn grid(design: &Design) -> GridSpec {
+    let grid = GridSpec::default();
+    let steps = (design.parameters() - design.len()) as f64;
+    let nodes = (2.0 * grid.range * (1.0 + 0.5625 * steps).sqrt()).ceil().min(1000.0) as usize | 1;
+    GridSpec { nodes: nodes.max(grid.nodes), ..grid }
 }
 
 const MOST_BOOKLETS: usize = 1000;
