@@ -41,10 +41,11 @@ fn show(condition: &Condition, replications: u64) -> Trial {
     let mean = Trial::mean(&all);
     let total = sum(&mean);
     let se = all.iter().map(|t| (sum(t) - total).powi(2)).sum::<f64>().sqrt() / all.len() as f64;
+    let most = [0, 1].map(|r| all.iter().map(|t| t.steps[r]).fold(0.0, f64::max));
     let Condition { items, sites, students, contamination, .. } = condition;
     println!(
-        "J = {items}, K = {sites}, N = {students}, {contamination} all ones: MSE {:.5?}, sum {total:.5} ± {se:.5}; covered {:.3?}; SE {:.4?}; {seconds:.3} s a run",
-        mean.mse, mean.covered, mean.errors,
+        "J = {items}, K = {sites}, N = {students}, {contamination} all ones: MSE {:.5?}, sum {total:.5} ± {se:.5}; covered {:.3?}; SE {:.4?}; steps {:.1?} (most {most:.0?}); {seconds:.3} s a run",
+        mean.mse, mean.covered, mean.errors, mean.steps,
     );
     mean
 }
@@ -94,7 +95,7 @@ fn run_spec(
     let mut tables = data.tables.clone();
     adjust(&mut plan, &mut tables);
     plan.noise_sd = plan.central_noise().expect("noise");
-    let result = run(plan, &tables, &mut ChaCha8Rng::seed_from_u64(3)).expect("a run");
+    let result = run(plan, &tables, &mut ChaCha8Rng::seed_from_u64(spec.seed)).expect("a run");
     (Trial::new(&data.truth, &result), result)
 }
 
@@ -204,8 +205,9 @@ fn long_contamination() {
     for share in [0.0, 0.1, 0.5] {
         let plain = Condition { sites: 2, contamination: share, ..condition(1000) };
         show(&plain, 50);
-        let robust = show(&Condition { mixture: true, ..plain }, 50);
+        let robust = show(&Condition { mixture: true, ..plain.clone() }, 50);
         assert!(robust.mse[0] <= 0.05, "{share}: {robust:?}");
+        show(&Condition { items: 30, sites: 5, mixture: true, ..plain }, 10);
     }
 }
 
@@ -248,5 +250,12 @@ fn long_extremes() {
         let condition = Condition { items, sites, mu, ..condition(students) };
         let mean = show(&condition, if items < 50 { 40 } else { 4 });
         assert!(mean.mse.iter().chain(&mean.errors).all(|x| x.is_finite()));
+    }
+    for (model, items, students) in [("grm", 12, 100), ("grm", 5, 100), ("gpcm", 12, 100), ("mixed", 30, 300)]
+    {
+        let one = |seed| run_spec(&Spec { seed, ..spec(model, 4, items, students) }, MU, |_, _| ()).0;
+        let all: Vec<Trial> = (0..20).into_par_iter().map(one).collect();
+        let most = [0, 1].map(|r| all.iter().map(|t| t.steps[r]).fold(0.0, f64::max));
+        println!("{model}, {items} items, 3 × {students}: {:.4?}, most {most:?}", Trial::mean(&all));
     }
 }

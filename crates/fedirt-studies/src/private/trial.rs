@@ -48,6 +48,8 @@ pub struct Trial {
     pub covered: [f64; 3],
     /// Root mean squares of the standard errors of a, b and s.
     pub errors: [f64; 3],
+    /// Gauss–Newton steps after each round.
+    pub steps: [f64; 2],
 }
 
 impl Trial {
@@ -65,7 +67,8 @@ impl Trial {
             pairs.flat_map(|(t, e)| e.b.iter().zip(&e.se_b).zip(&t.b).map(|((b, se), t)| plain(b - t, *se)));
         let effects =
             result.sites().into_iter().zip(&truth.sites).map(|((s, se), t)| plain(s - t.effect, se));
-        let mut out = Self::default();
+        let steps = |round: usize| result.steps.get(round).map_or(0.0, |s| *s as f64);
+        let mut out = Self { steps: [steps(0), steps(1)], ..Self::default() };
         let all: [Vec<(f64, f64, f64)>; 3] = [slopes.collect(), difficulties.collect(), effects.collect()];
         for (k, entries) in all.iter().enumerate() {
             let n = entries.len().max(1) as f64;
@@ -84,6 +87,9 @@ impl Trial {
                 out.mse[k] += t.mse[k] / trials.len() as f64;
                 out.covered[k] += t.covered[k] / trials.len() as f64;
                 out.errors[k] += t.errors[k] / trials.len() as f64;
+            }
+            for round in 0..2 {
+                out.steps[round] += t.steps[round] / trials.len() as f64;
             }
         }
         out
