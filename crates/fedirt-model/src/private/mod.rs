@@ -7,10 +7,13 @@
 //!
 //! Subtracting the model's expectation of the *clipped* scores removes the bias of clipping; the noise is part of
 //! the covariance of the sums, so it is part of the standard errors.
+//!
+//! [`fedirt_dp`] is the published algorithm, a baseline: many rounds of clipped gradients and Adam.
 
 mod cells;
 mod coordinates;
 mod expectation;
+pub mod fedirt_dp;
 mod fisher;
 mod gauss_newton;
 mod plan;
