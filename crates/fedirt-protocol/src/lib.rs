@@ -17,6 +17,7 @@ pub mod message;
 pub mod plan;
 pub mod policy;
 pub mod private;
+pub mod simulation;
 pub mod site;
 pub mod terms;
 

@@ -145,6 +145,11 @@ impl SignedHello {
         &self.hello.site
     }
 
+    /// To which attempt it claims to belong.
+    pub fn round(&self) -> &RoundId {
+        &self.hello.round
+    }
+
     /// The bytes to send: the signed message as one field, the signature as another.
     pub fn encode(&self) -> Vec<u8> {
         Fields::new(SIGNED_HELLO).bytes(&self.hello.message()).bytes(&self.signature).finish()

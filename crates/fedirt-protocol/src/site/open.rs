@@ -24,16 +24,16 @@ impl SiteMachine {
         broadcast: &[u8],
         message: &Arc<ToSite>,
     ) -> Result<(), Refusal> {
-        if let Some((last, answer)) = &self.answered {
-            if turn == *last {
-                // The same bytes, whatever is asked: two inputs under one mask would show their difference.
-                let answer = answer.clone();
-                self.outputs.push_back(SiteOutput::Send(answer));
-                return Ok(());
-            }
-            if turn < *last {
-                return Err(Refusal::LowerAttempt { got: turn, highest: *last });
-            }
+        let said = self.said.as_ref().map(|said| said.turn);
+        let highest = said.max(self.answered.as_ref().map(|(turn, _)| *turn));
+        if let Some(highest) = highest.filter(|highest| turn < *highest) {
+            return Err(Refusal::LowerAttempt { got: turn, highest });
+        }
+        if let Some((_, answer)) = self.answered.as_ref().filter(|(last, _)| turn == *last) {
+            // The same bytes, whatever is asked: two inputs under one mask would show their difference.
+            let answer = answer.clone();
+            self.outputs.push_back(SiteOutput::Send(answer));
+            return Ok(());
         }
         let told: Broadcast = codec::decode(broadcast)?;
         let cohort = told
@@ -49,9 +49,6 @@ impl SiteMachine {
             None => None,
             Some(protection) => {
                 let said = self.said.as_ref().ok_or(Refusal::NoHello(turn))?;
-                if turn < said.turn {
-                    return Err(Refusal::LowerAttempt { got: turn, highest: said.turn });
-                }
                 if turn != said.turn {
                     return Err(Refusal::NoHello(turn));
                 }

@@ -1,0 +1,1 @@
+//! Seeds that once broke a rule, with what was wrong.

@@ -1,0 +1,135 @@
+//! Small studies for simulated worlds, and what an undisturbed run of them gives.
+
+use crate::in_process::{self, Setting, Unobserved};
+use crate::private::PrivateTerms;
+use crate::terms::{Deadlines, OnLoss, Terms};
+use crate::{SiteId, StudyId};
+use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
+use fedirt_model::exchange::Effects;
+use fedirt_model::fit::FitItem;
+use fedirt_model::private::MissingAnswers;
+use fedirt_model::quadrature::{GridSpec, Weighting};
+use fedirt_model::responses::ResponseTable;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::Thresholds;
+use rand::rngs::ChaCha20Rng;
+use rand::{Rng, RngExt, SeedableRng};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{LazyLock, Mutex};
+
+const ITEMS: usize = 4;
+const STUDENTS: usize = 30;
+/// Most sites of a world.
+pub(super) const MOST_SITES: usize = 7;
+
+/// What a study of the simulation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kind {
+    pub(super) mode: Mode2,
+    pub(super) sites: usize,
+}
+
+/// Modes, in an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mode2 {
+    Plain,
+    Secure,
+    Private,
+}
+
+impl Mode2 {
+    pub(super) fn mode(self) -> Mode {
+        match self {
+            Self::Plain => Mode::Plain,
+            Self::Secure => Mode::Secure,
+            Self::Private => Mode::Private,
+        }
+    }
+}
+
+fn name(k: usize) -> SiteId {
+    SiteId::try_from(format!("site {k}").as_str()).expect("a proper name")
+}
+
+/// The answers of a site: the same in every world.
+pub(super) fn table(k: usize) -> ResponseTable {
+    let mut random = ChaCha20Rng::seed_from_u64(1000 + k as u64);
+    let mut cells = Vec::with_capacity(STUDENTS * ITEMS);
+    for _ in 0..STUDENTS {
+        let ability = f64::from(random.next_u32()) / f64::from(u32::MAX) * 4.0 - 2.0 + 0.2 * k as f64;
+        for j in 0..ITEMS {
+            let p = 1.0 / (1.0 + (-(1.2 * ability + 0.6 * j as f64 - 0.9)).exp());
+            cells.push(u8::from(random.random_bool(p)));
+        }
+    }
+    ResponseTable::new(STUDENTS, ITEMS, cells).expect("a whole number of rows")
+}
+
+fn plan(mode: Mode) -> Plan {
+    let item = |j| ItemPlan {
+        name: format!("i{j}"),
+        model: Some("2pl".into()),
+        codes: Some(vec![0, 1]),
+        anchor: None,
+    };
+    Plan {
+        items: (0..ITEMS).map(item).collect(),
+        effects: Effects::Fixed,
+        grid: GridSpec { nodes: 15, range: 4.0, weighting: Weighting::Density },
+        settings: Settings { max_rounds: 12, ..Settings::default() },
+        publish_effects: mode == Mode::Plain,
+        secrecy: Secrecy::BySite,
+    }
+}
+
+fn private() -> PrivateTerms {
+    PrivateTerms {
+        epsilon: 1.0,
+        delta: 1e-6,
+        mixture: false,
+        missing: MissingAnswers::Wrong,
+        site_sd: 0.0,
+        booklets: Vec::new(),
+        seed: 1,
+    }
+}
+
+/// The terms of a world's study.
+pub(super) fn terms(kind: Kind, on_loss: OnLoss) -> Terms {
+    let mode = kind.mode.mode();
+    Terms {
+        study: StudyId::try_from("simulated").expect("a proper name"),
+        plan_hash: [7; 32],
+        plan: plan(mode),
+        mode,
+        private: (mode == Mode::Private).then(private),
+        thresholds: Thresholds::new(3, 0).expect("three sites"),
+        on_loss,
+        deadlines: Deadlines { join: Some(30_000), hello: 20_000, upload: 20_000 },
+        max_rounds: 60,
+        sites: (0..kind.sites).map(|k| (name(k), name(k).to_string())).collect(),
+    }
+}
+
+type Results = BTreeMap<(Kind, BTreeSet<usize>), Vec<FitItem>>;
+static UNDISTURBED: LazyLock<Mutex<Results>> = LazyLock::new(Mutex::default);
+
+/// The items of an undisturbed run of some of the sites. In `private` the noise differs from run to run: nothing.
+pub(super) fn undisturbed(kind: Kind, cohort: &BTreeSet<SiteId>) -> Option<Vec<FitItem>> {
+    if kind.mode == Mode2::Private {
+        return None;
+    }
+    let indices: BTreeSet<usize> = (0..kind.sites).filter(|k| cohort.contains(&name(*k))).collect();
+    let key = (kind, indices);
+    let mut known = UNDISTURBED.lock().ok()?;
+    if let Some(items) = known.get(&key) {
+        return Some(items.clone());
+    }
+    let sites = key.1.iter().map(|k| (name(*k).to_string(), table(*k))).collect();
+    let mode = kind.mode.mode();
+    let mut random = ChaCha20Rng::seed_from_u64(5);
+    let run = in_process::run_as(Setting::of(mode), plan(mode), sites, &mut random, &mut Unobserved);
+    let items = run.ok()?.0.fit.items;
+    known.insert(key, items.clone());
+    Some(items)
+}
