@@ -17,7 +17,7 @@ pub(crate) use privacy::{EpsilonArgs, NoiseArgs, PrivacyArgs, PrivacyCommand};
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};
 pub(crate) use simulate::SimulateArgs;
-pub(crate) use study::{RoundsArgs, StudyArgs, StudyCommand, TableArg};
+pub(crate) use study::{FaultsArgs, RoundsArgs, StudyArgs, StudyCommand, TableArg};
 
 /// How help looks on a terminal.
 const STYLES: Styles = Styles::styled()

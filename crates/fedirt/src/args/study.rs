@@ -16,7 +16,26 @@ pub(crate) struct StudyArgs {
 pub(crate) enum StudyCommand {
     /// Count the rounds that each algorithm needs, on simulated data
     Rounds(RoundsArgs),
+    /// Simulate lost, repeated and false messages and crashes, and check that no rule of the protocol breaks
+    Faults(FaultsArgs),
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = FAULTS_EXAMPLES)]
+pub(crate) struct FaultsArgs {
+    /// Worlds to simulate
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub seeds: u64,
+    /// First seed
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub first: u64,
+}
+
+const FAULTS_EXAMPLES: &str = "Examples:
+  fedirt study faults --seeds 10000
+  fedirt study faults --first 4711 --seeds 1       replay one world
+
+Exit status: 0 no rule broken, 1 a rule broken (the seeds are named).";
 
 /// Tables of the study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

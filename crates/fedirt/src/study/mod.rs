@@ -1,5 +1,7 @@
 //! `fedirt study`.
 
+mod faults;
+
 use crate::args::{RoundsArgs, StudyArgs, StudyCommand, TableArg};
 use crate::error::CliError;
 use fedirt_studies::rounds::{self, Options};
@@ -10,6 +12,7 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &StudyArgs) -> Result<ExitCode, CliError> {
     match &args.study {
         StudyCommand::Rounds(args) => count_rounds(args),
+        StudyCommand::Faults(args) => faults::run(args),
     }
 }
 
