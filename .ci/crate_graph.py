@@ -12,7 +12,7 @@ ALLOWED = {
     "fedirt-protocol": {"fedirt-model", "fedirt-privacy"},
     "fedirt-site": {"fedirt-model"},
     "fedirt-figures": {"fedirt-model"},
-    "fedirt-studies": {"fedirt-model", "fedirt-protocol"},
+    "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol"},
     "fedirt": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies"},
 }
 # What a crate must never know: networks, clocks, files as a service.

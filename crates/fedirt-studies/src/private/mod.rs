@@ -1,6 +1,7 @@
 //! Private calibrations of simulated data: how far noise takes the estimates from the truth, and whether their
 //! standard errors say so.
 
+pub mod published;
 mod release;
 mod trial;
 mod truth;
