@@ -4,8 +4,10 @@ use super::{FORMAT, StudyPlan};
 use crate::terms::OnLoss;
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::design::MAX_CATEGORIES;
+use fedirt_model::exchange::Effects;
 use fedirt_model::items;
 use fedirt_model::statistics::Mode;
+use fedirt_privacy::accountant::{Delta, Epsilon};
 use fedirt_privacy::secure::{Protection, SiteId, StudyId, Thresholds};
 use std::collections::BTreeSet;
 
@@ -29,6 +31,7 @@ impl StudyPlan {
         self.check_sites(&mut problems);
         self.check_items(&mut problems);
         self.check_model(&mut problems);
+        self.check_privacy(&mut problems);
         self.check_risks(&mut problems);
         problems
     }
@@ -130,6 +133,44 @@ impl StudyPlan {
                 "model.algorithm: {} needs each site's own numbers, so it runs in plain mode only; newton and em need sums alone",
                 model.algorithm.name()
             ));
+        }
+    }
+
+    fn check_privacy(&self, problems: &mut Vec<String>) {
+        if self.mode != Mode::Private {
+            if self.privacy.is_some() || !self.booklets.is_empty() {
+                problems.push("[privacy] and [[booklet]] belong to mode = \"private\" only".into());
+            }
+            return;
+        }
+        let Some(privacy) = &self.privacy else {
+            problems.push("mode = \"private\" needs a [privacy] section with epsilon".into());
+            return;
+        };
+        if let Err(error) = Epsilon::new(privacy.epsilon) {
+            problems.push(format!("privacy.epsilon: {error}"));
+        }
+        match Delta::new(privacy.delta) {
+            Err(error) => problems.push(format!("privacy.delta: {error}")),
+            Ok(delta) => {
+                if let Err(error) = delta.is_large_for(self.cohort.expected_students) {
+                    problems.push(format!("privacy.delta: {error}"));
+                }
+            }
+        }
+        if !(privacy.site_sd.is_finite() && privacy.site_sd >= 0.0) {
+            problems.push("privacy.site_sd: a number of 0 or more is needed".into());
+        }
+        if self.model.effects == Effects::Random {
+            problems.push("model.effects: private knows fixed and none".into());
+        }
+        if self.items.iter().any(|item| item.fixed.is_some()) {
+            problems.push("item: private knows no fixed items".into());
+        }
+        for booklet in &self.booklets {
+            for item in booklet.items.iter().filter(|name| !self.items.iter().any(|i| i.name == **name)) {
+                problems.push(format!("booklet {:?}: there is no item {item:?}", booklet.name));
+            }
         }
     }
 

@@ -7,9 +7,11 @@ mod words;
 
 pub use template::template;
 
+use crate::private::PrivateTerms;
 use crate::terms::{Deadlines, OnLoss, Terms};
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
+use fedirt_model::private::MissingAnswers;
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{SiteId, StudyId, Thresholds};
@@ -46,6 +48,12 @@ pub struct StudyPlan {
     /// What is published.
     #[serde(default)]
     pub publish: PublishPlan,
+    /// What `private` promises.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<PrivacyPlan>,
+    /// Item sets that students were given (`private`); none: all items to everybody.
+    #[serde(default, rename = "booklet", skip_serializing_if = "Vec::is_empty")]
+    pub booklets: Vec<Booklet>,
     /// Risks that officers consent to, by name.
     #[serde(default)]
     pub risks: Risks,
@@ -138,6 +146,44 @@ pub struct PublishPlan {
     pub effects_by_name: bool,
 }
 
+/// What `private` promises each student.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrivacyPlan {
+    /// ε.
+    pub epsilon: f64,
+    /// δ.
+    #[serde(default = "usual_delta")]
+    pub delta: f64,
+    /// Whether rows that are all lowest or all highest are modelled apart.
+    #[serde(default)]
+    pub mixture: bool,
+    /// Rows that lack an answer to an item of their booklet.
+    #[serde(default = "counted")]
+    pub missing_answers: MissingAnswers,
+    /// Without site effects: SD of ability between sites.
+    #[serde(default)]
+    pub site_sd: f64,
+}
+
+fn usual_delta() -> f64 {
+    1e-6
+}
+
+fn counted() -> MissingAnswers {
+    MissingAnswers::Counted
+}
+
+/// A set of items that some students were given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Booklet {
+    /// Name.
+    pub name: String,
+    /// Names of its items.
+    pub items: Vec<String>,
+}
+
 /// Risks, by name. A plan whose terms bring a risk must name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -223,7 +269,7 @@ impl StudyPlan {
             plan_hash: Self::hash(text),
             plan: self.model_plan(),
             mode: self.mode,
-            private: None,
+            private: self.private_terms(),
             thresholds: thresholds.map_err(|e| content(&e))?,
             on_loss: self.cohort.on_loss,
             deadlines: Deadlines {
@@ -233,6 +279,25 @@ impl StudyPlan {
             },
             max_rounds: self.model.max_rounds,
             sites,
+        })
+    }
+
+    fn private_terms(&self) -> Option<PrivateTerms> {
+        let privacy = self.privacy.as_ref().filter(|_| self.mode == Mode::Private)?;
+        let place = |name: &String| self.items.iter().position(|item| item.name == *name);
+        let sorted = |booklet: &Booklet| {
+            let mut items: Vec<usize> = booklet.items.iter().filter_map(place).collect();
+            items.sort_unstable();
+            items
+        };
+        Some(PrivateTerms {
+            epsilon: privacy.epsilon,
+            delta: privacy.delta,
+            mixture: privacy.mixture,
+            missing: privacy.missing_answers,
+            site_sd: privacy.site_sd,
+            booklets: self.booklets.iter().map(sorted).collect(),
+            seed: 1,
         })
     }
 

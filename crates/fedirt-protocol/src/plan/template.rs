@@ -17,6 +17,8 @@ study = {study}
 purpose = "Calibrate a common item bank."
 
 # Who learns what:
+#   "private"  the coordinator sees sums with noise that the sites make: each student is protected by
+#              (epsilon, delta), whatever the coordinator does. The only mode that protects students.
 #   "plain"    the coordinator sees each site's sums, from which answers can be rebuilt: for coordinators that
 #              could hold the data themselves.
 #   "secure"   the coordinator sees sums over all sites only. Hides which site a number came from, not the
@@ -47,7 +49,7 @@ nodes = 61
 range = 6.0
 quadrature = "density"
 
-[deadlines]
+{privacy}[deadlines]
 # Seconds. Left out, join_seconds means: as long as it takes.
 # join_seconds = 604800
 hello_seconds = 86400
@@ -70,6 +72,7 @@ lost_site_is_revealed = false
 # fixed = {{ a = 1.2, d = [0.3] }}
 "#,
         study = text(study),
+        privacy = if mode == Mode::Private { PRIVACY } else { "" },
         mode = mode.name(),
         sites = quoted.join(", "),
         plain = mode == Mode::Plain,
@@ -86,6 +89,25 @@ lost_site_is_revealed = false
     }
     out
 }
+
+const PRIVACY: &str = r#"[privacy]
+# What may be learned about any one student: 1 is strong, 8 is weak. `fedirt privacy plan` tells which standard
+# errors to expect.
+epsilon = 1.0
+# Smaller than one in ten times the number of students.
+delta = 1e-6
+# Model rows that are all wrong or all right apart (students who gave up, or copied).
+mixture = false
+# A row that lacks an answer: "counted" (the row counts for nothing), or "wrong" (the answer counts as wrong).
+missing_answers = "counted"
+# With effects = "none": SD of ability between sites.
+site_sd = 0.0
+# Where students were given different items, list the booklets:
+# [[booklet]]
+# name = "A"
+# items = ["i01", "i02"]
+
+"#;
 
 /// A TOML string.
 fn text(value: &str) -> String {

@@ -22,7 +22,13 @@ impl StudyPlan {
                 "Mode secure: the coordinator sees sums over all sites only, as long as it works with at most {} of them. Which site a number came from is hidden; the answers of all sites taken together are not protected.",
                 self.cohort.colluders
             ),
-            Mode::Private => "Mode private: the coordinator sees sums with noise that the sites add; each student is protected by (ε, δ).".into(),
+            Mode::Private => {
+                let (epsilon, delta) = self.privacy.as_ref().map_or((f64::NAN, f64::NAN), |p| (p.epsilon, p.delta));
+                format!(
+                    "Mode private: the coordinator sees sums with noise that the sites make. Whatever it does with up to {} of the sites, what it can learn about any one student is bounded by ε = {epsilon}, δ = {delta:e}.",
+                    self.cohort.colluders
+                )
+            }
         });
         if self.mode == Mode::Secure && self.pooled_rows_may_be_inferred() {
             words.push("Risk: so few items or students that the pooled table of answers may be inferred from the sums (without names, and without saying from which site).".into());
@@ -30,9 +36,13 @@ impl StudyPlan {
         if self.mode == Mode::Secure && sites == 3 {
             words.push("Risk: with three sites, each can see the sum of the other two.".into());
         }
-        words.push(match (self.model.effects, self.mode == Mode::Plain || self.publish.effects_by_name) {
+        let by_name = self.mode != Mode::Secure || self.publish.effects_by_name;
+        words.push(match (self.model.effects, by_name) {
             (Effects::None, _) => {
                 "Sites are taken to draw from one population; no site effects are estimated.".into()
+            }
+            (_, true) if self.mode == Mode::Private => {
+                "The effect of each site is published by name, with noise.".into()
             }
             (_, true) => "The effect of each site is published by name.".into(),
             (_, false) => "Each site learns its own effect; nobody else does.".into(),

@@ -1,6 +1,8 @@
 //! Small data sets made from a seed, and fits of them through the machines.
 #![allow(dead_code, reason = "each test file uses a part of this one")]
 
+pub(crate) mod lab;
+
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Fit;

@@ -1,0 +1,192 @@
+//! One coordinator and some sites on a bench, with every message in the tester's hands.
+
+use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
+use fedirt_model::exchange::Effects;
+use fedirt_model::quadrature::GridSpec;
+use fedirt_model::responses::ResponseTable;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::{Identity, Thresholds};
+use fedirt_protocol::coordinator::{Coordinator, Input, Output, Rejection};
+use fedirt_protocol::message::{Broadcast, Notice, ToCoordinator, ToSite};
+use fedirt_protocol::policy::Policy;
+use fedirt_protocol::site::{Refusal, SiteEvent, SiteMachine, SiteOutput};
+use fedirt_protocol::terms::{Deadlines, OnLoss, Terms};
+use fedirt_protocol::{SiteId, StudyId, Timestamp, codec};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub(crate) const NOW: Timestamp = Timestamp(0);
+
+pub(crate) fn id(k: usize) -> SiteId {
+    SiteId::try_from(format!("site{k}").as_str()).unwrap()
+}
+
+pub(crate) fn binary_items(count: usize) -> Vec<ItemPlan> {
+    let item = |j| ItemPlan {
+        name: format!("I{j}"),
+        model: Some("2pl".into()),
+        codes: Some(vec![0, 1]),
+        anchor: None,
+    };
+    (1..=count).map(item).collect()
+}
+
+pub(crate) fn terms(mode: Mode, sites: usize, items: usize) -> Terms {
+    Terms {
+        study: StudyId::try_from("bench").unwrap(),
+        plan_hash: [1; 32],
+        plan: Plan {
+            items: binary_items(items),
+            effects: Effects::Fixed,
+            grid: GridSpec::default(),
+            settings: Settings::default(),
+            publish_effects: mode == Mode::Plain,
+            secrecy: Secrecy::BySite,
+        },
+        mode,
+        private: None,
+        thresholds: Thresholds::new(3, 0).unwrap(),
+        on_loss: OnLoss::Wait,
+        deadlines: Deadlines { join: None, hello: 1000, upload: 1000 },
+        max_rounds: 40,
+        sites: (0..sites).map(|k| (id(k), id(k).to_string())).collect(),
+    }
+}
+
+/// A site on the bench.
+pub(crate) struct BenchSite {
+    pub(crate) machine: SiteMachine,
+    pub(crate) events: Vec<SiteEvent>,
+    pub(crate) refusals: Vec<Refusal>,
+    random: ChaCha20Rng,
+}
+
+impl BenchSite {
+    pub(crate) fn new(terms: &Terms, k: usize, policy: Policy, table: ResponseTable) -> Self {
+        let mut random = ChaCha20Rng::seed_from_u64(50 + k as u64);
+        let identity = Identity::generate(&mut random);
+        let machine = SiteMachine::new(id(k), identity, terms.clone(), policy, table).unwrap();
+        Self { machine, events: Vec::new(), refusals: Vec::new(), random }
+    }
+
+    /// What the site sends in answer to a message.
+    pub(crate) fn hear(&mut self, message: &Arc<ToSite>) -> Vec<Arc<ToCoordinator>> {
+        self.machine.handle(NOW, &mut self.random, message);
+        self.outputs()
+    }
+
+    pub(crate) fn outputs(&mut self) -> Vec<Arc<ToCoordinator>> {
+        let mut sent = Vec::new();
+        while let Some(output) = self.machine.poll() {
+            match output {
+                SiteOutput::Send(message) => sent.push(message),
+                SiteOutput::Persist(event) => self.events.push(event),
+                SiteOutput::RosterShown { fingerprint, .. } => self.machine.approve_roster(fingerprint),
+                SiteOutput::Debit(release) => {
+                    self.machine.debited(NOW, &mut self.random, release.turn, Ok(()));
+                }
+                SiteOutput::Refused { refusal, .. } => self.refusals.push(refusal),
+                _ => {}
+            }
+        }
+        sent
+    }
+}
+
+/// The bench.
+pub(crate) struct Lab {
+    pub(crate) terms: Terms,
+    pub(crate) coordinator: Coordinator,
+    pub(crate) sites: Vec<BenchSite>,
+    pub(crate) inbox: BTreeMap<SiteId, Arc<ToSite>>,
+    pub(crate) result: Option<Result<fedirt_model::fit::Fit, String>>,
+}
+
+impl Lab {
+    pub(crate) fn new(terms: Terms, policy: &Policy, tables: &[ResponseTable]) -> Self {
+        let sites = tables
+            .iter()
+            .enumerate()
+            .map(|(k, table)| BenchSite::new(&terms, k, policy.clone(), table.clone()))
+            .collect();
+        let coordinator = Coordinator::new(terms.clone(), NOW);
+        let mut lab = Self { terms, coordinator, sites, inbox: BTreeMap::new(), result: None };
+        for k in 0..lab.sites.len() {
+            lab.sites[k].machine.introduce();
+            for message in lab.sites[k].outputs() {
+                lab.tell(k, &message).unwrap();
+            }
+        }
+        lab
+    }
+
+    /// Gives the coordinator a site's message.
+    pub(crate) fn tell(&mut self, k: usize, message: &ToCoordinator) -> Result<(), Rejection> {
+        self.input(NOW, Input::Message { from: id(k), message: message.clone() })
+    }
+
+    pub(crate) fn input(&mut self, now: Timestamp, input: Input) -> Result<(), Rejection> {
+        let verdict = self.coordinator.handle(now, input);
+        while let Some(output) = self.coordinator.poll() {
+            match output {
+                Output::Send { to, message } => {
+                    self.inbox.insert(to, message);
+                }
+                Output::Finished(result) => {
+                    self.result = Some(result.map(|f| f.fit).map_err(|e| e.to_string()));
+                }
+                _ => {}
+            }
+        }
+        verdict
+    }
+
+    /// Lets some sites hear what there is for them and answer, once.
+    pub(crate) fn turn(&mut self, who: &[usize]) {
+        let mail: Vec<(usize, Arc<ToSite>)> =
+            who.iter().filter_map(|&k| Some((k, self.inbox.remove(&id(k))?))).collect();
+        for (k, message) in mail {
+            for answer in self.sites[k].hear(&message) {
+                match self.tell(k, &answer) {
+                    Ok(()) | Err(Rejection::Over) => {}
+                    Err(rejection) => panic!("{rejection}"),
+                }
+            }
+        }
+    }
+
+    /// Everybody acts until a notice of this kind waits for the first site.
+    pub(crate) fn until(&mut self, kind: &str, round: u32) -> Arc<ToSite> {
+        let all: Vec<usize> = (0..self.sites.len()).collect();
+        for _ in 0..200 {
+            if let Some(message) = self.inbox.get(&id(0))
+                && message.notice.kind() == kind
+                && turn_of(&message.notice).is_none_or(|turn| turn.round >= round)
+            {
+                return message.clone();
+            }
+            self.turn(&all);
+        }
+        panic!("no {kind} in sight: {:?}", self.coordinator.status());
+    }
+}
+
+pub(crate) fn turn_of(notice: &Notice) -> Option<fedirt_protocol::message::Turn> {
+    match notice {
+        Notice::Call { turn, .. } | Notice::Open { turn, .. } => Some(*turn),
+        _ => None,
+    }
+}
+
+/// The same opening with another broadcast.
+pub(crate) fn altered(message: &ToSite, alter: impl Fn(&mut Broadcast)) -> Arc<ToSite> {
+    let mut message = message.clone();
+    if let Notice::Open { broadcast, .. } = &mut message.notice {
+        let mut told: Broadcast = codec::decode(broadcast).unwrap();
+        alter(&mut told);
+        *broadcast = codec::encode(&told).unwrap();
+    }
+    Arc::new(message)
+}

@@ -1,0 +1,460 @@
+//! A hostile coordinator, a clumsy or false site: each ends in a named refusal on the right side.
+
+mod common;
+
+use common::lab::{BenchSite, Lab, NOW, altered, id, terms};
+use common::{Random, answers, table};
+use fedirt_model::exchange::{Ask, BetweenSites, Curvature, Point, Request};
+use fedirt_model::responses::ResponseTable;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::fixed_point;
+use fedirt_privacy::secure::{ChainRefusal, Upload};
+use fedirt_protocol::Timestamp;
+use fedirt_protocol::coordinator::{Input, Rejection};
+use fedirt_protocol::message::{Notice, Question, Sums, ToCoordinator, ToSite};
+use fedirt_protocol::policy::{Policy, PolicyRefusal};
+use fedirt_protocol::site::{Refusal, SiteEvent};
+use fedirt_protocol::terms::OnLoss;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+fn tables(count: usize) -> Vec<ResponseTable> {
+    let models = [("2pl", 2); 5];
+    let truth: Vec<Vec<f64>> = (0..5).map(|j| vec![1.0, 0.5 * j as f64 - 1.0]).collect();
+    let mut random = Random(11);
+    (0..count).map(|_| table(&answers(&models, &truth, 40, (0.0, 1.0), 0.0, &mut random))).collect()
+}
+
+fn lab(sites: usize, on_loss: OnLoss) -> Lab {
+    let mut terms = terms(Mode::Secure, sites, 5);
+    terms.on_loss = on_loss;
+    Lab::new(terms, &Policy { allow_reveal_lost_site: true, ..Policy::default() }, &tables(sites))
+}
+
+fn sums(question: &mut Question) -> &mut Request {
+    match question {
+        Question::Sums(request) => request,
+        Question::Scores { .. } => panic!("exact sums are asked for here"),
+    }
+}
+
+/// The words of an answer.
+fn words(answer: &ToCoordinator) -> Vec<u64> {
+    match answer {
+        ToCoordinator::Upload { sums: Sums::Masked(bytes), .. } => {
+            Upload::decode(bytes).unwrap().words().to_vec()
+        }
+        other => panic!("{}", other.kind()),
+    }
+}
+
+fn refusal_of(lab: &mut Lab, k: usize, message: &Arc<ToSite>) -> Refusal {
+    let sent = lab.sites[k].hear(message);
+    assert!(sent.iter().all(|m| matches!(**m, ToCoordinator::Refuse { .. })), "something left: {sent:?}");
+    assert!(
+        !lab.sites[k].events.iter().any(
+            |e| matches!(e, SiteEvent::Released(r) if Some(r.turn) == common::lab::turn_of(&message.notice))
+        ),
+        "a release was recorded"
+    );
+    lab.sites[k].refusals.pop().expect("a refusal")
+}
+
+/// A coordinator that tells each site something else learns noise: masks cancel only if all were told the same.
+#[test]
+fn different_parameters_at_two_sites_leave_noise() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let open = lab.until("open", 2);
+    let honest: Vec<Vec<u64>> = (0..3).map(|k| words(&lab.sites[k].hear(&open)[0])).collect();
+    let add = |all: &[Vec<u64>]| {
+        let mut total = vec![0; all[0].len()];
+        all.iter().for_each(|w| fixed_point::add(&mut total, w));
+        total
+    };
+    let truth = add(&honest);
+
+    let mut lab = self::lab(3, OnLoss::Wait);
+    let open = lab.until("open", 2);
+    let other = altered(&open, |told| match &mut sums(&mut told.question).ask {
+        Ask::Evaluate { points, .. } => points[0].psi[0] += 1e-12,
+        other => panic!("{other:?}"),
+    });
+    let told = [&other, &open, &open];
+    let each: Vec<Vec<u64>> = (0..3).map(|k| words(&lab.sites[k].hear(told[k])[0])).collect();
+    let noise = add(&each);
+    // Sums of this study stay far below 2⁶²; uniform words do not.
+    assert!(truth.iter().all(|w| (*w as i64).unsigned_abs() < 1 << 62));
+    let large = noise.iter().filter(|w| (**w as i64).unsigned_abs() > 1 << 61).count();
+    assert!(large > noise.len() / 2, "{large} of {}", noise.len());
+    assert!(noise.iter().zip(&truth).all(|(a, b)| a != b));
+}
+
+#[test]
+fn a_cohort_that_differs_is_refused_or_leaves_noise() {
+    let mut lab = lab(4, OnLoss::Wait);
+    let open = lab.until("open", 1);
+    // One site fewer in the hellos than in the broadcast.
+    let mut fewer = (*open).clone();
+    if let Notice::Open { hellos, .. } = &mut fewer.notice {
+        hellos.pop();
+    }
+    assert_eq!(
+        refusal_of(&mut lab, 0, &Arc::new(fewer.clone())),
+        Refusal::Mismatch("the hellos are not those of the cohort")
+    );
+    // And in both: the site answers, as it cannot know better; the sum does not open with the others' answers.
+    let consistent = altered(&fewer, |told| {
+        told.cohort.pop();
+        told.bounds.sites -= 1;
+        told.bounds.students -= 40;
+    });
+    let answer = lab.sites[0].hear(&consistent).remove(0);
+    let error = lab.tell(0, &answer).unwrap_err().to_string();
+    assert!(error.contains("parameters, cohort or attempt differ"), "{error}");
+}
+
+#[test]
+fn a_claim_that_a_site_dropped_is_refused() {
+    let mut lab = lab(4, OnLoss::Wait);
+    lab.until("call", 2);
+    // The coordinator pretends that site 3 is gone, and calls the others.
+    let mut gone = Vec::new();
+    for k in 0..3 {
+        let call = lab.inbox.remove(&id(k)).unwrap();
+        let hello = lab.sites[k].hear(&call).remove(0);
+        gone.push(hello);
+    }
+    let hellos: Vec<Vec<u8>> = gone
+        .iter()
+        .map(|m| if let ToCoordinator::Hello(bytes) = &**m { bytes.clone() } else { panic!() })
+        .collect();
+    for k in 0..3 {
+        lab.tell(k, &gone[k]).unwrap();
+    }
+    let call = lab.inbox.remove(&id(3)).unwrap();
+    for message in lab.sites[3].hear(&call) {
+        lab.tell(3, &message).unwrap();
+    }
+    let open = lab.inbox[&id(0)].clone();
+    let without = altered(&open, |told| {
+        told.cohort.pop();
+        told.bounds.sites -= 1;
+        told.bounds.students -= 40;
+    });
+    let mut without = (*without).clone();
+    if let Notice::Open { hellos: shown, .. } = &mut without.notice {
+        *shown = hellos;
+    }
+    let refusal = refusal_of(&mut lab, 0, &Arc::new(without));
+    assert!(matches!(refusal, Refusal::Chain(ChainRefusal::TooFewRemoved { .. })), "{refusal:?}");
+    let text = refusal.to_string();
+    assert!(text.contains("site3") && text.contains("would show what they sent"), "{text}");
+}
+
+/// a = 1e-8 makes the gradient the item totals; other read-outs are steep slopes, far thresholds, long steps.
+#[test]
+fn parameters_that_read_out_answers_are_refused() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let open = lab.until("open", 3);
+    let with = |psi: &dyn Fn(&mut Vec<f64>)| {
+        altered(&open, |told| match &mut sums(&mut told.question).ask {
+            Ask::Evaluate { points, .. } => psi(&mut points[0].psi),
+            other => panic!("{other:?}"),
+        })
+    };
+    for (message, word) in [
+        (with(&|psi| psi.iter_mut().step_by(2).for_each(|a| *a = 1e-8)), "plain counts"),
+        (with(&|psi| psi[0] = 8.5), "slope"),
+        (with(&|psi| psi[1] = 40.0), "intercepts"),
+        (with(&|psi| psi[1] += 6.0), "a step of"),
+        (with(&|psi| psi[0] = f64::NAN), "finite"),
+        (with(&|psi| psi.truncate(3)), "finite parameters"),
+    ] {
+        let refusal = refusal_of(&mut lab, 0, &message);
+        assert!(matches!(refusal, Refusal::Policy(_)), "{refusal:?}");
+        assert!(refusal.to_string().contains(word), "{refusal}");
+    }
+    // The honest question is answered after all that.
+    assert_eq!(lab.sites[0].hear(&open)[0].kind(), "upload");
+}
+
+#[test]
+fn statistics_outside_plan_and_mode_are_refused() {
+    let mut lab = lab(4, OnLoss::Wait);
+    let open = lab.until("open", 2);
+    let with = |alter: &dyn Fn(&mut Request)| altered(&open, |told| alter(sums(&mut told.question)));
+    let close = |publish| {
+        move |request: &mut Request| {
+            let psi = vec![1.0; request.design.parameters()];
+            request.ask = Ask::Close {
+                point: Point { psi, site_sd: 0.0 },
+                sd: 1.0,
+                errors: None,
+                effects: None,
+                publish_effects: publish,
+            };
+        }
+    };
+    for (message, word) in [
+        (with(&close(true)), "effects_by_name"),
+        (with(&|r| r.ask = Ask::LocalFit { tolerance: 1e-6, iterations: 10 }), "local_weights"),
+        (with(&|r| r.ask = Ask::Start { between: BetweenSites::Exact }), "rounded"),
+        (with(&|r| r.ask = Ask::Start { between: BetweenSites::Rounded }), "fewer than six"),
+        (with(&|r| r.grid.nodes = 21), "grid"),
+        (with(&|r| r.weight_scale = -1.0), "weights"),
+        (with(&|r| r.parts = vec![0; 2]), "linked parts"),
+        (
+            with(&|r| r.ask = Ask::Published { psi: vec![1.0; 10], effects: vec![0.0; 4], chosen: None }),
+            "effect_gradient",
+        ),
+    ] {
+        let refusal = refusal_of(&mut lab, 1, &message);
+        assert!(matches!(refusal, Refusal::Policy(_)), "{refusal:?}");
+        assert!(refusal.to_string().contains(word), "{word}: {refusal}");
+    }
+}
+
+#[test]
+fn a_policy_of_the_sites_own_always_wins() {
+    let policy = Policy { refused_statistics: vec!["pair_table".into()], ..Policy::default() };
+    let mut lab = Lab::new(terms(Mode::Secure, 3, 5), &policy, &tables(3));
+    let open = lab.until("open", 1);
+    let refusal = refusal_of(&mut lab, 0, &open);
+    assert_eq!(refusal, Refusal::Policy(PolicyRefusal::Statistic("pair_table")));
+    let few = Policy { max_rounds: 2, ..Policy::default() };
+    let mut lab = Lab::new(terms(Mode::Secure, 3, 5), &few, &tables(3));
+    let all = [0, 1, 2];
+    for _ in 0..20 {
+        lab.turn(&all);
+    }
+    let ended = lab.result.unwrap().unwrap_err();
+    assert!(ended.contains("round 3, attempt 1 is beyond the 2 rounds"), "{ended}");
+}
+
+#[test]
+fn sums_over_effects_are_given_once() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let open = lab.until("open", 2);
+    let totals = altered(&open, |told| {
+        if let Ask::Evaluate { effect_totals, curvature, .. } = &mut sums(&mut told.question).ask {
+            (*effect_totals, *curvature) = (true, Curvature::Observed);
+        }
+    });
+    assert_eq!(lab.sites[0].hear(&totals)[0].kind(), "upload");
+    // In the next round again: refused.
+    let mut second = Lab::new(terms(Mode::Secure, 3, 5), &Policy::default(), &tables(3));
+    second.until("open", 2);
+    for k in 0..3 {
+        let message = second.inbox.remove(&id(k)).unwrap();
+        let asked = altered(&message, |told| {
+            if let Ask::Evaluate { effect_totals, .. } = &mut sums(&mut told.question).ask {
+                *effect_totals = true;
+            }
+        });
+        // The coordinator that asked is not the honest one on this bench: its word counts for this site only.
+        second.sites[k].hear(&asked);
+    }
+    let mut call = (*open).clone();
+    call.notice =
+        Notice::Call { turn: fedirt_protocol::message::Turn { round: 3, attempt: 1 }, roster: None };
+    let mut hellos = Vec::new();
+    for site in &mut second.sites {
+        if let ToCoordinator::Hello(bytes) = &*site.hear(&Arc::new(call.clone()))[0] {
+            hellos.push(bytes.clone());
+        }
+    }
+    let mut again = (*totals).clone();
+    if let Notice::Open { turn, hellos: shown, .. } = &mut again.notice {
+        turn.round = 3;
+        *shown = hellos;
+    }
+    let refusal = refusal_of(&mut second, 0, &Arc::new(again));
+    assert_eq!(refusal, Refusal::TotalsTwice(2));
+}
+
+#[test]
+fn attempts_are_never_lowered_and_repetitions_are_the_same_bytes() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let old = lab.until("open", 1);
+    let first = lab.sites[0].hear(&old)[0].clone();
+    // The same attempt with another question: the old bytes, not a second vector under the same masks.
+    let other = altered(&old, |told| sums(&mut told.question).weight_scale = 2.0);
+    assert_eq!(lab.sites[0].hear(&other)[0], first);
+    lab.tell(0, &first).unwrap();
+    lab.until("open", 2);
+    let refusal = {
+        assert!(lab.sites[0].hear(&old).is_empty(), "a lower attempt was answered");
+        lab.sites[0].refusals.pop().unwrap()
+    };
+    assert!(matches!(refusal, Refusal::LowerAttempt { .. }), "{refusal:?}");
+    let mut call = (*old).clone();
+    call.notice =
+        Notice::Call { turn: fedirt_protocol::message::Turn { round: 1, attempt: 9 }, roster: None };
+    assert!(lab.sites[0].hear(&Arc::new(call)).is_empty());
+    assert!(lab.sites[0].refusals.pop().unwrap().is_replay());
+}
+
+#[test]
+fn a_restored_back_up_is_noticed() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let call = lab.until("call", 2);
+    let saved: Vec<SiteEvent> = lab.sites[0].events.clone();
+    let hello = lab.sites[0].hear(&call).remove(0);
+    lab.tell(0, &hello).unwrap();
+    // The disk is restored from before the hello: a fresh key for the same attempt.
+    let mut restored = BenchSite::new(&lab.terms, 0, Policy::default(), tables(3).remove(0));
+    restored.machine.restore(&saved).unwrap();
+    let mut skipped = rand_chacha::ChaCha20Rng::from_seed([9; 32]);
+    use rand_chacha::rand_core::SeedableRng;
+    restored.machine.handle(NOW, &mut skipped, &call);
+    let again = restored.outputs().remove(0);
+    let rejection = lab.tell(0, &again).unwrap_err();
+    assert_eq!(rejection, Rejection::Restored { site: id(0) });
+    assert!(rejection.to_string().contains("must enrol again"));
+}
+
+#[test]
+fn a_forged_key_does_not_pass() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let call = lab.until("call", 2);
+    // Site 1's place, another key.
+    let mut forger = BenchSite::new(&lab.terms, 1, Policy::default(), tables(3).remove(1));
+    let mut random = rand_chacha::ChaCha20Rng::from_seed([4; 32]);
+    use rand_chacha::rand_core::SeedableRng;
+    let identity = fedirt_privacy::secure::Identity::generate(&mut random);
+    let table = tables(3).remove(1);
+    forger.machine =
+        fedirt_protocol::SiteMachine::new(id(1), identity, lab.terms.clone(), Policy::default(), table)
+            .unwrap();
+    forger.machine.introduce();
+    for message in forger.outputs() {
+        let rejection = lab.tell(1, &message).unwrap_err();
+        assert!(matches!(rejection, Rejection::AnotherKey { .. } | Rejection::NotNow), "{rejection:?}");
+    }
+    forger.machine.restore(&lab.sites[1].events.clone()).unwrap();
+    for message in forger.hear(&call) {
+        let rejection = lab.tell(1, &message).unwrap_err();
+        assert!(matches!(rejection, Rejection::Invalid(_)), "{rejection:?}");
+    }
+    // The true site goes on.
+    lab.until("open", 2);
+}
+
+#[test]
+fn a_roster_with_another_key_for_a_site_is_refused_there() {
+    let terms = terms(Mode::Secure, 3, 5);
+    let mut lab = Lab::new(terms, &Policy::default(), &tables(3));
+    let shown = lab.inbox[&id(0)].clone();
+    let Notice::Roster(shared) = &shown.notice else { panic!("{:?}", shown.notice.kind()) };
+    // The coordinator swaps its own key in for site 0, and shows that roster to site 0 and to site 1.
+    let mut random = rand_chacha::ChaCha20Rng::from_seed([5; 32]);
+    use rand_chacha::rand_core::SeedableRng;
+    let own = fedirt_privacy::secure::Identity::generate(&mut random);
+    let roster = fedirt_privacy::secure::Roster::decode(&shared.roster).unwrap();
+    let entries = roster
+        .entries()
+        .iter()
+        .map(|(site, key)| (site.clone(), if *site == id(0) { own.public() } else { *key }));
+    let false_roster =
+        fedirt_privacy::secure::Roster::of(roster.study().clone(), roster.edition(), entries).unwrap();
+    let mut forged = shared.clone();
+    forged.roster = false_roster.encode();
+    let message = |shared| Arc::new(ToSite { step: 99, notice: Notice::Roster(shared) });
+    lab.sites[0].hear(&message(forged.clone()));
+    assert_eq!(lab.sites[0].refusals.pop(), Some(Refusal::NotApprovedHere));
+    lab.sites[1].hear(&message(forged));
+    // Site 0's declaration is not signed by the key that is shown for it.
+    assert!(matches!(lab.sites[1].refusals.pop(), Some(Refusal::Declaration(_))));
+}
+
+#[test]
+fn a_site_that_vanishes_before_the_first_upload_is_left_behind() {
+    let mut lab = lab(4, OnLoss::Wait);
+    lab.until("call", 1);
+    // Site 3 says nothing any more.
+    let others = [0, 1, 2];
+    lab.turn(&others);
+    lab.input(Timestamp(1001), Input::Deadline).unwrap();
+    for _ in 0..60 {
+        lab.turn(&others);
+    }
+    let fit = lab.result.unwrap().expect("the study goes on without it");
+    assert_eq!(fit.sites.len(), 3);
+    assert!(fit.warnings.iter().any(|w| w.code == "sites_missing" && w.message.contains("site3")));
+}
+
+#[test]
+fn after_the_first_upload_the_plan_decides_about_a_lost_site() {
+    let others = [0, 1, 2];
+    let lose = |on_loss| {
+        let mut lab = lab(4, on_loss);
+        lab.until("call", 2);
+        lab.turn(&others);
+        lab.input(Timestamp(5000), Input::Deadline).unwrap();
+        for _ in 0..60 {
+            lab.turn(&others);
+        }
+        lab
+    };
+    let waits = lose(OnLoss::Wait);
+    assert!(waits.result.is_none());
+    assert_eq!(waits.coordinator.status().waiting_for, ["site3"]);
+    let ends = lose(OnLoss::End).result.unwrap().unwrap_err();
+    assert!(ends.contains("site3") && ends.contains("would show what they sent"), "{ends}");
+    let mut reveals = lose(OnLoss::RevealLostSite);
+    let fit = reveals.result.take().unwrap().expect("a result without the lost site");
+    assert_eq!(fit.sites.len(), 3);
+    // Nobody can be left out on the operator's word alone.
+    let mut lab = lab(4, OnLoss::Wait);
+    lab.until("call", 2);
+    let rejection = lab.input(NOW, Input::Drop { sites: BTreeSet::from([id(3)]) }).unwrap_err();
+    assert!(matches!(rejection, Rejection::Chain(ChainRefusal::TooFewRemoved { .. })), "{rejection:?}");
+}
+
+#[test]
+fn an_item_that_few_sites_give_is_never_summed() {
+    // Items 4 and 5 are given by two of five sites only.
+    let mut given = tables(5);
+    for table in &mut given[2..] {
+        let cells: Vec<u8> = table
+            .rows()
+            .flat_map(|row| {
+                row.iter()
+                    .enumerate()
+                    .map(|(j, c)| if j >= 3 { fedirt_model::responses::MISSING } else { *c })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        *table = ResponseTable::new(40, 5, cells).unwrap();
+    }
+    let mut lab = Lab::new(terms(Mode::Secure, 5, 5), &Policy::default(), &given);
+    for _ in 0..60 {
+        lab.turn(&[0, 1, 2, 3, 4]);
+    }
+    let fit = lab.result.unwrap().unwrap();
+    assert!(
+        fit.warnings.iter().any(|w| w.code == "item_suppressed" && w.message.contains("I4")),
+        "{:?}",
+        fit.warnings
+    );
+    let estimated: Vec<bool> = fit.items.iter().map(|i| i.a.is_some()).collect();
+    assert_eq!(estimated[3..], [false, false], "{:?}", fit.items);
+    // A coordinator that asks for them all the same gets zeros there: site 0's numbers of item 4 are suppressed.
+    let mut lab = Lab::new(terms(Mode::Secure, 5, 5), &Policy::default(), &given);
+    let open = lab.until("open", 1);
+    let all = altered(&open, |told| {
+        let request = sums(&mut told.question);
+        let item =
+            |column| fedirt_model::design::DesignItem { column, model: "2pl".into(), codes: vec![0, 1] };
+        request.design = (0..5).map(item).collect::<Vec<_>>().try_into().unwrap();
+        request.parts = vec![0; 5];
+    });
+    let each: Vec<Vec<u64>> = (0..5).map(|k| words(&lab.sites[k].hear(&all)[0])).collect();
+    let mut total = vec![0; each[0].len()];
+    each.iter().for_each(|w| fixed_point::add(&mut total, w));
+    // Students, weight, then the pair table's lower triangle: rows 6..10 belong to items 4 and 5.
+    let pairs = &total[2..2 + 55];
+    let row = |r: usize| &pairs[r * (r + 1) / 2..(r + 1) * (r + 2) / 2];
+    assert!((6..10).all(|r| row(r).iter().all(|w| *w == 0)), "an item of two sites was summed");
+    assert!(row(4).iter().any(|w| *w != 0));
+}

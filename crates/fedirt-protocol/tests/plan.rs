@@ -1,0 +1,91 @@
+//! Plans: the template is valid, and every weakness must be named.
+
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::plan::{PlanError, PlanItem, StudyPlan, template};
+
+fn items(count: usize) -> Vec<PlanItem> {
+    let item = |j| PlanItem { name: format!("i{j}"), categories: vec![0, 1], model: None, fixed: None };
+    (1..=count).map(item).collect()
+}
+
+fn names(count: usize) -> Vec<String> {
+    (1..=count).map(|k| format!("school {k}")).collect()
+}
+
+fn problems(text: &str) -> Vec<String> {
+    match StudyPlan::parse(text) {
+        Err(PlanError::Content(problems)) => problems,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_template_is_a_plan_in_every_mode() {
+    for mode in [Mode::Plain, Mode::Secure, Mode::Private] {
+        for (sites, count, students) in [(3, 5, 100), (8, 40, 5000)] {
+            let text = template("reading-2026", mode, &names(sites), &items(count), students);
+            let plan = StudyPlan::parse(&text).unwrap_or_else(|e| panic!("{mode:?}: {e}\n{text}"));
+            let terms = plan.terms(&text).unwrap();
+            assert_eq!(terms.mode, mode);
+            assert_eq!(terms.sites.len(), sites);
+            assert_eq!(terms.private.is_some(), mode == Mode::Private);
+            let words = plan.in_words().join("\n");
+            assert!(words.contains(mode.name()), "{words}");
+            assert_eq!(words.contains("may be inferred"), mode == Mode::Secure && students == 100);
+        }
+    }
+}
+
+#[test]
+fn risks_that_are_not_named_are_refused() {
+    let secure = template("s", Mode::Secure, &names(3), &items(5), 100);
+    let named = secure.replace("pooled_rows_may_be_inferred = true", "pooled_rows_may_be_inferred = false");
+    assert!(problems(&named)[0].contains("pooled_rows_may_be_inferred"));
+    let named = secure.replace("the_other_two = true", "the_other_two = false");
+    assert!(problems(&named)[0].contains("each_site_sees_the_sum_of_the_other_two"));
+    let loss = secure.replace("on_loss = \"wait\"", "on_loss = \"reveal_lost_site\"");
+    assert!(problems(&loss)[0].contains("lost_site_is_revealed"));
+    let plain = template("s", Mode::Plain, &names(3), &items(5), 100);
+    let named = plain.replace("each_sites_sums = true", "each_sites_sums = false");
+    assert!(problems(&named)[0].contains("rebuild rows"));
+}
+
+#[test]
+fn every_problem_is_reported_at_once() {
+    let text = template("bad name", Mode::Secure, &names(2), &items(1), 2000)
+        .replace("Calibrate a common item bank.", " ")
+        .replace("n_min = 3", "n_min = 2")
+        .replace("algorithm = \"newton\"", "algorithm = \"bfgs\"")
+        .replace("tolerance = 1e-6", "tolerance = 0.0");
+    let found = problems(&text);
+    for word in ["study", "purpose", "n_min", "two [[item]]", "bfgs", "tolerance"] {
+        assert!(found.iter().any(|p| p.contains(word)), "{word}: {found:#?}");
+    }
+    let unknown =
+        format!("{}\nsecret_door = true\n", template("s", Mode::Private, &names(3), &items(5), 500));
+    assert!(
+        matches!(StudyPlan::parse(&unknown), Err(PlanError::Syntax(text)) if text.contains("secret_door"))
+    );
+}
+
+#[test]
+fn privacy_is_checked_before_anyone_is_asked() {
+    let text = template("s", Mode::Private, &names(3), &items(5), 5000);
+    for (from, to, word) in [
+        ("epsilon = 1.0", "epsilon = 0.0", "epsilon"),
+        ("delta = 1e-6", "delta = 1.5", "delta"),
+        ("delta = 1e-6", "delta = 0.001", "delta"),
+        ("effects = \"fixed\"", "effects = \"random\"", "effects"),
+        ("site_sd = 0.0", "site_sd = -1.0", "site_sd"),
+        ("colluders = 0", "colluders = 3", "colluders"),
+    ] {
+        let found = problems(&text.replacen(from, to, 1));
+        assert!(found.iter().any(|p| p.contains(word)), "{to}: {found:?}");
+    }
+}
+
+#[test]
+fn the_hash_covers_every_byte() {
+    let text = template("s", Mode::Secure, &names(4), &items(20), 5000);
+    assert_ne!(StudyPlan::hash(&text), StudyPlan::hash(&format!("{text}\n")));
+}
