@@ -10,10 +10,12 @@ ALLOWED = {
     "fedirt-model": set(),
     "fedirt-privacy": set(),
     "fedirt-protocol": {"fedirt-model", "fedirt-privacy"},
-    "fedirt-site": {"fedirt-model"},
+    "fedirt-site": {"fedirt-model", "fedirt-privacy", "fedirt-protocol"},
+    "fedirt-coordinator": {"fedirt-model", "fedirt-privacy", "fedirt-protocol"},
     "fedirt-figures": {"fedirt-model"},
     "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol"},
-    "fedirt": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies"},
+    "fedirt": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies",
+               "fedirt-coordinator"},
 }
 # What a crate must never know: networks, clocks, files as a service.
 FORBIDDEN = {

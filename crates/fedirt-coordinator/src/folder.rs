@@ -1,0 +1,153 @@
+//! The folder of a coordinator.
+//!
+//! ```text
+//! coordinator.toml    settings
+//! plans/STUDY.toml    the studies
+//! tls/                the authority and its key
+//! store.sqlite3       everything that happened
+//! results/STUDY/      what came out
+//! lock                held by the coordinator that runs
+//! ```
+
+use crate::{Error, authority, settings};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// The folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder(PathBuf);
+
+/// That the folder is held; it is free again when this is dropped.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "the lock is held as long as the file is open")] File);
+
+impl Folder {
+    /// Makes what is missing, and leaves alone what is there. Returns what was made.
+    pub fn init(
+        path: &Path,
+        listen: Option<SocketAddr>,
+        hosts: &[String],
+    ) -> Result<(Self, Vec<PathBuf>), Error> {
+        let folder = Self(path.to_owned());
+        let mut made = Vec::new();
+        for part in [path.to_owned(), folder.plans(), path.join("tls"), folder.results()] {
+            if !part.is_dir() {
+                private_folder(&part).map_err(Error::file(&part))?;
+            }
+        }
+        let mut write = |path: PathBuf, text: &str| -> Result<(), Error> {
+            match create(&path, text) {
+                Ok(()) => made.push(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::File { path, error }),
+            }
+            Ok(())
+        };
+        write(folder.settings(), &settings::template(listen, hosts))?;
+        if !folder.authority().exists() && !folder.authority_key().exists() {
+            let (certificate, key) = authority::make()?;
+            write(folder.authority_key(), &key)?;
+            write(folder.authority(), &certificate)?;
+        }
+        Ok((folder, made))
+    }
+
+    /// A folder that `init` made.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let folder = Self(path.to_owned());
+        if folder.settings().is_file() {
+            return Ok(folder);
+        }
+        let help =
+            format!("no coordinator.toml here; `fedirt coordinator init {}` makes one", path.display());
+        Err(Error::content(path, help))
+    }
+
+    /// Takes the folder for a server.
+    pub fn lock(&self) -> Result<Lock, Error> {
+        let path = self.0.join("lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(Error::file(&path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Lock(file)),
+            Err(fs::TryLockError::WouldBlock) => Err(Error::Running(self.0.clone())),
+            Err(fs::TryLockError::Error(error)) => Err(Error::File { path, error }),
+        }
+    }
+
+    /// Whether a server holds it.
+    pub fn is_running(&self) -> bool {
+        matches!(self.lock(), Err(Error::Running(_)))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A path of the settings, from this folder.
+    pub fn resolve(&self, path: &Path) -> PathBuf {
+        self.0.join(path)
+    }
+
+    /// `coordinator.toml`.
+    pub fn settings(&self) -> PathBuf {
+        self.0.join("coordinator.toml")
+    }
+
+    /// The plans.
+    pub fn plans(&self) -> PathBuf {
+        self.0.join("plans")
+    }
+
+    /// Where a study's results go.
+    pub fn results_of(&self, study: &str) -> PathBuf {
+        self.results().join(study)
+    }
+
+    fn results(&self) -> PathBuf {
+        self.0.join("results")
+    }
+
+    /// The authority's certificate.
+    pub fn authority(&self) -> PathBuf {
+        self.0.join("tls").join("authority.pem")
+    }
+
+    /// The authority's key.
+    pub fn authority_key(&self) -> PathBuf {
+        self.0.join("tls").join("authority.key")
+    }
+
+    /// The store.
+    pub fn store(&self) -> PathBuf {
+        self.0.join("store.sqlite3")
+    }
+}
+
+/// Makes a folder that only its owner can read.
+fn private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Writes a file that was not there, for its owner alone: all of it, or none.
+pub fn create(path: &Path, text: &str) -> io::Result<()> {
+    if path.exists() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let draft = path.with_extension("draft");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&draft)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&draft, path)
+}

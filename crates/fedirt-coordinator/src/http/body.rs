@@ -1,0 +1,61 @@
+//! Bodies: never longer than allowed, never slower, and never too many at a time.
+
+use super::{App, Problem};
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use http_body_util::BodyExt;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// A body, and its share of the memory for bodies.
+pub(super) struct ReadBody {
+    pub(super) bytes: Vec<u8>,
+    /// Given back when the request has been dealt with.
+    pub(super) _share: OwnedSemaphorePermit,
+}
+
+/// Reads a body of at most some bytes, whose length the request must say.
+pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<ReadBody, Problem> {
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()).and_then(|text| text.parse::<usize>().ok());
+    let Some(length) = length else {
+        return Err(Problem::new(
+            StatusCode::LENGTH_REQUIRED,
+            "length_needed",
+            "the request must say its length",
+        ));
+    };
+    if length > most {
+        return Err(too_long(length, most));
+    }
+    let slow = || Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not arrive in time");
+    let limit = Duration::from_secs(app.limits.body_seconds);
+    let read = async {
+        let kibibytes = u32::try_from(length.div_ceil(1024)).unwrap_or(u32::MAX);
+        let share = app.body_budget.clone().acquire_many_owned(kibibytes).await;
+        let share = share.map_err(|_| Problem::unavailable())?;
+        let bytes = collect(request.into_body(), length).await?;
+        Ok(ReadBody { bytes, _share: share })
+    };
+    tokio::time::timeout(limit, read).await.unwrap_or_else(|_| Err(slow()))
+}
+
+async fn collect(mut body: Body, length: usize) -> Result<Vec<u8>, Problem> {
+    // What is reserved is what has arrived, not what was announced.
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let broken = |_| Problem::new(StatusCode::BAD_REQUEST, "malformed", "the body broke off");
+        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
+        if bytes.len() + data.len() > length {
+            return Err(too_long(bytes.len() + data.len(), length));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+fn too_long(bytes: usize, most: usize) -> Problem {
+    let detail = format!("a body of {bytes} bytes is too long here: {most} is the most");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", detail)
+}

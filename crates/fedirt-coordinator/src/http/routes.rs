@@ -1,0 +1,177 @@
+//! The routes.
+
+use super::{App, Problem, body, openapi};
+use crate::clock;
+use crate::store::StoreClient;
+use crate::study::{Order, Study};
+use axum::extract::{Path, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use fedirt_privacy::secure::Enrolment;
+use fedirt_protocol::envelope::{self, EnrolRequest, Poll};
+use fedirt_protocol::message::ToCoordinator;
+use fedirt_protocol::{SiteId, codec};
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Longest body of an enrolment or a poll.
+const SMALL: usize = 16 << 10;
+/// Longest wait of a poll.
+const LONGEST_WAIT: u32 = 30;
+/// Bodies beyond this are checked apart from the threads that serve connections.
+const LARGE: usize = 64 << 10;
+/// How long the store may take to answer that it is well.
+const HEALTHY: Duration = Duration::from_secs(5);
+
+type App_ = State<Arc<App>>;
+const BYTES: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/octet-stream")];
+
+fn study(app: &App, name: &str) -> Result<Arc<Study>, Problem> {
+    let missing = || Problem::new(StatusCode::NOT_FOUND, "no_study", "this coordinator has no such study");
+    app.studies.get(name).cloned().ok_or_else(missing)
+}
+
+/// A key, with the invitation that makes it count.
+pub(super) async fn enrol(State(app): App_, request: Request) -> Result<StatusCode, Problem> {
+    let body = body::read(&app, request, SMALL).await?;
+    let request: EnrolRequest = codec::decode(&body.bytes)?;
+    let malformed =
+        |e: &dyn std::fmt::Display| Problem::new(StatusCode::BAD_REQUEST, "malformed", e.to_string());
+    let enrolment = Enrolment::decode(&request.enrolment).map_err(|e| malformed(&e))?;
+    let forged =
+        |e: &dyn std::fmt::Display| Problem::new(StatusCode::FORBIDDEN, "bad_signature", e.to_string());
+    enrolment.verify().map_err(|e| forged(&e))?;
+    let study = study(&app, enrolment.study.as_str())?;
+    let site = enrolment.site.clone();
+    let invitation: [u8; 32] = Sha256::digest(request.secret).into();
+    let (reply, answer) = oneshot::channel();
+    study.order(Order::Enrol { invitation, enrolment: Box::new(enrolment), reply })?;
+    answer.await.map_err(|_| Problem::unavailable())??;
+    study.seen(&site, clock::now().0);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The plan's text.
+pub(super) async fn plan(State(app): App_, Path(name): Path<String>) -> Result<Response, Problem> {
+    let study = study(&app, &name)?;
+    Ok(([(header::CONTENT_TYPE, "application/toml; charset=utf-8")], study.plan.clone()).into_response())
+}
+
+/// A site's message.
+pub(super) async fn message(
+    State(app): App_,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<StatusCode, Problem> {
+    let study = study(&app, &name)?;
+    let body = body::read(&app, request, codec::MAX_BYTES).await?;
+    let (from, message) = if body.bytes.len() > LARGE {
+        let study = study.clone();
+        let check = move || {
+            // The body keeps its share of the memory until it has been decoded.
+            let body = body;
+            unseal::<ToCoordinator>(&study, &body.bytes, envelope::MESSAGE)
+        };
+        tokio::task::spawn_blocking(check).await.map_err(|_| Problem::unavailable())??
+    } else {
+        unseal::<ToCoordinator>(&study, &body.bytes, envelope::MESSAGE)?
+    };
+    study.seen(&from, clock::now().0);
+    if matches!(message, ToCoordinator::Enrol(_)) {
+        let detail = "a key counts with an invitation only: POST /v1/enrol";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "invitation_needed", detail));
+    }
+    let (reply, answer) = oneshot::channel();
+    study.order(Order::Message { from, message, reply })?;
+    answer.await.map_err(|_| Problem::unavailable())??;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Whether there is anything new for a site.
+pub(super) async fn poll(
+    State(app): App_,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let study = study(&app, &name)?;
+    let body = body::read(&app, request, SMALL).await?;
+    let (site, poll) = unseal::<Poll>(&study, &body.bytes, envelope::POLL)?;
+    drop(body);
+    study.seen(&site, clock::now().0);
+    let Some(mut mail) = study.mail(&site) else {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "not_invited", "this site is not on the plan"));
+    };
+    let mut stopping = app.stopping.clone();
+    let wait = Duration::from_secs(u64::from(poll.wait_seconds.min(LONGEST_WAIT)));
+    let news = async {
+        let new = mail.wait_for(|mail| mail.as_ref().is_some_and(|mail| mail.step > poll.seen)).await;
+        new.ok().and_then(|mail| mail.clone())
+    };
+    let found = tokio::select! {
+        biased;
+        found = news => found,
+        () = tokio::time::sleep(wait) => None,
+        _ = stopping.wait_for(|stopping| *stopping) => None,
+    };
+    study.seen(&site, clock::now().0);
+    Ok(match found {
+        Some(mail) => (BYTES, mail.bytes).into_response(),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
+}
+
+/// What a site says, if the key that it enrolled signed it.
+fn unseal<T: DeserializeOwned>(study: &Study, bytes: &[u8], topic: &str) -> Result<(SiteId, T), Problem> {
+    let site = envelope::sender(bytes)?;
+    let Some(key) = study.key(&site) else {
+        let detail = format!("{site} has not enrolled: it needs an invitation first");
+        return Err(Problem::new(StatusCode::FORBIDDEN, "not_enrolled", detail));
+    };
+    let message = envelope::unseal(bytes, &study.name, &site, &key, topic)?;
+    Ok((site, message))
+}
+
+/// Whether the store answers.
+pub(super) async fn health(State(app): App_) -> Result<&'static str, Problem> {
+    let answer = tokio::time::timeout(HEALTHY, ask(&app.store)).await;
+    if answer == Ok(true) { Ok("ok\n") } else { Err(Problem::unavailable()) }
+}
+
+async fn ask(store: &StoreClient) -> bool {
+    let (reply, answer) = oneshot::channel();
+    let question =
+        |connection: &mut rusqlite::Connection| connection.query_row("SELECT 1", [], |_| Ok(())).is_ok();
+    store.ask(question, move |well| {
+        let _ = reply.send(well);
+    });
+    answer.await.unwrap_or(false)
+}
+
+/// Numbers for operators.
+pub(super) async fn metrics(State(app): App_) -> Response {
+    let since = clock::now().0.saturating_sub(60_000);
+    let phases = app.studies.values().filter_map(|study| study.status()).map(|status| status.phase);
+    let connected = app.studies.values().map(|study| study.seen_since(since)).sum();
+    app.metrics.studies(phases, connected);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.text()).into_response()
+}
+
+/// The description of these routes.
+pub(super) async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], openapi::document()).into_response()
+}
+
+pub(super) async fn nothing_here() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "no_route", "there is nothing here; see /openapi.json")
+}
+
+pub(super) async fn another_method() -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method",
+        "this address takes another method; see /openapi.json",
+    )
+}

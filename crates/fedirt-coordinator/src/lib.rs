@@ -1,0 +1,41 @@
+//! The coordinator as a service: one process, one port, one folder.
+//!
+//! ```text
+//! site ── HTTPS ── http ── study (a thread that owns the machine) ── store (a thread that owns the disk)
+//! ```
+//!
+//! - [`http`] reads requests, checks signatures, and answers; it knows no study's inside.
+//! - [`study`] hands inputs to `fedirt_protocol::Coordinator`, one study per thread.
+//! - [`store`] writes what the machines took: all waiting events of all studies in one transaction. Only then is an
+//!   input acknowledged, and only then do sites see what follows from it. A coordinator that is killed at any moment
+//!   starts again from these events.
+//! - [`folder`] is the folder of an operator: settings, plans, keys, results.
+
+pub mod authority;
+pub mod clock;
+pub mod error;
+pub mod folder;
+pub mod http;
+pub mod invite;
+pub mod logs;
+pub mod metrics;
+pub mod operator;
+pub mod server;
+pub mod settings;
+pub mod status;
+pub mod store;
+pub mod study;
+
+pub use error::Error;
+pub use folder::Folder;
+pub use server::{Running, Server};
+pub use settings::Settings;
+
+use fedirt_protocol::coordinator::Finished;
+use std::path::Path;
+
+/// Writes the results of a study: the program that starts the server knows what they look like.
+pub trait ResultWriter: Send + Sync {
+    /// Writes all files to a folder, `fit.json` last: where it stands, the results are complete.
+    fn write(&self, folder: &Path, finished: &Finished) -> Result<(), String>;
+}

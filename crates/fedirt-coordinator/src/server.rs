@@ -1,0 +1,222 @@
+//! The whole server: from a folder to a running coordinator, and to its end.
+
+use crate::folder::Lock;
+use crate::http::{self, App};
+use crate::metrics::Metrics;
+use crate::store::{self, Effect, Job, Store, StoreClient};
+use crate::study::{self, Order, Study};
+use crate::{Error, Folder, ResultWriter, Settings, authority};
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::{Semaphore, oneshot, watch};
+
+/// How often operators' commands are looked for.
+const COMMANDS: Duration = Duration::from_millis(500);
+
+/// How to start.
+pub struct Server {
+    /// Where results go to be written.
+    pub writer: Arc<dyn ResultWriter>,
+    /// Where to listen, instead of what the settings say.
+    pub listen: Option<SocketAddr>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Server({:?})", self.listen)
+    }
+}
+
+/// A coordinator that runs.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// What sites call it.
+    pub public_address: String,
+    /// Fingerprint of the authority that sites are told of.
+    pub authority: Option<String>,
+    /// The studies.
+    pub studies: BTreeMap<String, Arc<Study>>,
+    /// Plans that are not served, and why.
+    pub refused: Vec<Error>,
+    runtime: Runtime,
+    serving: tokio::task::JoinHandle<()>,
+    threads: Vec<JoinHandle<()>>,
+    store: Store,
+    stop: Arc<watch::Sender<bool>>,
+    _lock: Lock,
+}
+
+impl Server {
+    /// Starts a coordinator: every study goes on where it left off.
+    pub fn start(self, path: &Path) -> Result<Running, Error> {
+        let folder = Folder::open(path)?;
+        let mut settings = Settings::read(&folder.settings())?;
+        settings.listen = self.listen.unwrap_or(settings.listen);
+        let lock = folder.lock()?;
+        let tls = authority::server_config(&folder, &settings)?;
+        let authority = authority::certificate(&folder, &settings)?.map(|c| authority::fingerprint(&c));
+        let store_path = folder.store();
+        let connection = store::open(&store_path)?;
+        let (mut loaded, mut refused) = (Vec::new(), Vec::new());
+        for file in study::plan_files(&folder)? {
+            match study::load(&connection, &store_path, &file) {
+                Ok(study) => loaded.push(study),
+                Err(error) => refused.push(error),
+            }
+        }
+        if loaded.is_empty() && !refused.is_empty() {
+            return Err(Error::Several(refused));
+        }
+        let metrics = Arc::new(Metrics::new().map_err(|e| Error::Told(e.to_string()))?);
+        let events = store::event_count(&connection).map_err(Error::store(&store_path))?;
+        metrics.events_found(u64::try_from(events).unwrap_or(0));
+
+        let listen = |error| Error::Listen { address: settings.listen.to_string(), error };
+        let listener = TcpListener::bind(settings.listen).map_err(listen)?;
+        listener.set_nonblocking(true).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+
+        let told = |error: std::io::Error| Error::Told(format!("the coordinator cannot start: {error}"));
+        let (stop, stopping) = watch::channel(false);
+        let stop = Arc::new(stop);
+        let failed = stop.clone();
+        let store = Store::start(connection, metrics.clone(), move || {
+            failed.send_replace(true);
+        });
+        let store = store.map_err(told)?;
+        let (mut studies, mut threads) = (BTreeMap::new(), Vec::new());
+        for study in loaded {
+            let spawned = study::spawn(study, &folder, store.client(), metrics.clone(), self.writer.clone())
+                .map_err(told)?;
+            studies.insert(spawned.0.name.to_string(), spawned.0);
+            threads.push(spawned.1);
+        }
+        let app = Arc::new(App {
+            studies: studies.clone(),
+            store: store.client(),
+            metrics,
+            limits: settings.limits.clone(),
+            body_budget: Arc::new(Semaphore::new(settings.limits.body_megabytes << 10)),
+            stopping: stopping.clone(),
+        });
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("http").build();
+        let runtime = runtime.map_err(told)?;
+        let listener = {
+            let _inside = runtime.enter();
+            tokio::net::TcpListener::from_std(listener).map_err(listen)?
+        };
+        let serving = runtime.spawn(http::serve(listener, tls, app, stopping.clone()));
+        runtime.spawn(commands(store.client(), studies.clone(), stopping));
+        Ok(Running {
+            address,
+            public_address: settings.public_address(address.port()),
+            authority,
+            studies,
+            refused,
+            runtime,
+            serving,
+            threads,
+            store,
+            stop,
+            _lock: lock,
+        })
+    }
+}
+
+impl Running {
+    /// Serves until the process is asked to end (SIGTERM, SIGINT) or the disk refuses, then stops.
+    pub fn until_signal(self) -> Result<(), Error> {
+        let mut stopping = self.stop.subscribe();
+        let asked = self.runtime.block_on(async {
+            tokio::select! {
+                signal = signal() => signal,
+                _ = stopping.wait_for(|stopping| *stopping) => Ok(()),
+            }
+        });
+        asked.map_err(|error| Error::Told(format!("signals cannot be waited for: {error}")))?;
+        tracing::info!("stopping");
+        self.stop()
+    }
+
+    /// Stops: no new connections, open requests are answered, everything is written.
+    pub fn stop(self) -> Result<(), Error> {
+        self.stop.send_replace(true);
+        let _ = self.runtime.block_on(self.serving);
+        self.studies.values().for_each(|study| study.stop());
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+        let failed = self.store.client().is_dead();
+        self.store.stop();
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        if failed { Err(Error::StoreStopped) } else { Ok(()) }
+    }
+
+    /// Ends as a power failure would: connections break, and what waits for the disk is lost.
+    pub fn kill(self) {
+        self.store.kill();
+        self.runtime.shutdown_timeout(Duration::from_secs(5));
+        self.studies.values().for_each(|study| study.stop());
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(unix)]
+async fn signal() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = terminate.recv() => Ok(()),
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
+}
+
+/// Hands operators' commands to their studies.
+async fn commands(
+    store: StoreClient,
+    studies: BTreeMap<String, Arc<Study>>,
+    mut stopping: watch::Receiver<bool>,
+) {
+    let mut latest = 0;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(COMMANDS) => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+        let (reply, answer) = oneshot::channel();
+        store.ask(
+            |connection| store::commands(connection),
+            move |found| {
+                let _ = reply.send(found);
+            },
+        );
+        let Ok(found) = answer.await else { return };
+        let known = latest;
+        for command in found.unwrap_or_default().into_iter().filter(|c| c.id > known) {
+            let Some(study) = studies.get(&command.study) else {
+                let answer = "refused: the coordinator does not serve this study".to_owned();
+                let effects = vec![Effect::Answer { command: command.id, answer }];
+                store.write(Job { effects, then: Box::new(|| {}) });
+                continue;
+            };
+            if study.order(Order::Operator { command: command.id, input: command.input }).is_err() {
+                break;
+            }
+            latest = command.id;
+        }
+    }
+}

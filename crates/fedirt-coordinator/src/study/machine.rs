@@ -1,0 +1,149 @@
+//! The protocol's machine with its record: every input encoded as it goes in, and all of them replayed at a start.
+
+use super::Mail;
+use crate::store::{self, Record};
+use axum::body::Bytes;
+use fedirt_protocol::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output, Rejection};
+use fedirt_protocol::message::ToSite;
+use fedirt_protocol::{SiteId, Terms, Timestamp, codec};
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How a study ended.
+pub type Outcome = Result<Finished, CoordinatorError>;
+
+/// A machine and the number of its last event.
+#[derive(Debug)]
+pub struct Machine {
+    coordinator: Coordinator,
+    seq: i64,
+    latest: Timestamp,
+}
+
+/// What an input led to.
+#[derive(Debug, Default)]
+pub struct Consequences {
+    /// The event to write: number, time and bytes.
+    pub event: Option<(i64, Timestamp, Vec<u8>)>,
+    /// Mail for sites.
+    pub mail: Vec<(SiteId, Mail)>,
+    /// Rounds completed.
+    pub rounds: usize,
+    /// The end.
+    pub outcome: Option<Box<Outcome>>,
+}
+
+/// Why a study cannot be resumed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] rusqlite::Error),
+    /// An event cannot be read.
+    #[error("event {seq} of the store cannot be read: {error}")]
+    Record {
+        /// Which.
+        seq: i64,
+        /// Why.
+        error: store::RecordError,
+    },
+    /// The machine does not take an event that it took before.
+    #[error("event {seq} of the store is not taken any more ({rejection}): use the program that wrote it")]
+    Rejected {
+        /// Which.
+        seq: i64,
+        /// Why.
+        rejection: Rejection,
+    },
+    /// Events are missing.
+    #[error("event {0} is missing in the store: restore it from a back-up")]
+    Gap(i64),
+}
+
+impl Machine {
+    /// A machine where the events left off, with what its sites have to fetch.
+    pub fn replay(
+        connection: &Connection,
+        terms: Terms,
+        created: Timestamp,
+    ) -> Result<(Self, Consequences), ReplayError> {
+        let study = terms.study.to_string();
+        let mut machine = Self { coordinator: Coordinator::new(terms, created), seq: 0, latest: created };
+        let mut all = Consequences::default();
+        let mut mail = BTreeMap::new();
+        store::events(connection, &study, |seq, at, bytes| {
+            if seq != machine.seq + 1 {
+                return Err(ReplayError::Gap(machine.seq + 1));
+            }
+            let wrong = |error| ReplayError::Record { seq, error };
+            let input = Record::decode(&bytes).and_then(Record::input).map_err(wrong)?;
+            machine.latest = machine.latest.max(at);
+            let taken = machine.coordinator.handle(at, input);
+            taken.map_err(|rejection| ReplayError::Rejected { seq, rejection })?;
+            machine.seq = seq;
+            while let Some(output) = machine.coordinator.poll() {
+                match output {
+                    Output::Send { to, message } => drop(mail.insert(to, message)),
+                    Output::Progress(_) => all.rounds += 1,
+                    Output::Finished(outcome) => all.outcome = Some(outcome),
+                    Output::Persist { .. } => {}
+                }
+            }
+            Ok(())
+        })?;
+        all.mail = encode(mail);
+        Ok((machine, all))
+    }
+
+    /// Takes an input now. A rejected one changes nothing.
+    pub fn take(&mut self, now: Timestamp, input: Input) -> Result<Consequences, Rejection> {
+        // A clock that is set back must not reorder events.
+        let now = now.max(self.latest);
+        let record = Record::of(input);
+        let invalid = |error: store::RecordError| Rejection::Invalid(error.to_string());
+        let bytes = record.encode().map_err(invalid)?;
+        self.coordinator.handle(now, record.input().map_err(invalid)?)?;
+        let mut consequences = Consequences::default();
+        let (mut mail, mut bytes) = (Vec::new(), Some(bytes));
+        while let Some(output) = self.coordinator.poll() {
+            match output {
+                Output::Persist { at, .. } => {
+                    self.seq += 1;
+                    self.latest = at;
+                    consequences.event = bytes.take().map(|bytes| (self.seq, at, bytes));
+                }
+                Output::Send { to, message } => mail.push((to, message)),
+                Output::Progress(_) => consequences.rounds += 1,
+                Output::Finished(outcome) => consequences.outcome = Some(outcome),
+            }
+        }
+        consequences.mail = encode(mail);
+        Ok(consequences)
+    }
+
+    /// The machine itself.
+    pub fn coordinator(&self) -> &Coordinator {
+        &self.coordinator
+    }
+}
+
+/// Each message once, however many sites it goes to.
+fn encode(mail: impl IntoIterator<Item = (SiteId, Arc<ToSite>)>) -> Vec<(SiteId, Mail)> {
+    let mut known: Vec<(Arc<ToSite>, Bytes)> = Vec::new();
+    let mut out = Vec::new();
+    for (site, message) in mail {
+        let found =
+            known.iter().rev().take(4).find(|(m, _)| Arc::ptr_eq(m, &message)).map(|(_, b)| b.clone());
+        let bytes = match found.map_or_else(|| codec::encode(&*message).map(Bytes::from), Ok) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                tracing::error!(%site, %error, "a message cannot be encoded");
+                continue;
+            }
+        };
+        out.push((site, Mail { step: message.step, bytes: bytes.clone() }));
+        known.push((message, bytes));
+    }
+    out
+}
