@@ -21,7 +21,7 @@ const LARGEST_SHARE: f64 = 0.8;
 const EXACT: f64 = 1e-4;
 /// The prior of a graded item's difficulties has the factor gap^½ for neighbours, which keeps them apart: without it
 /// noise would often put the best fit on the edge of what is in order.
-const GAP: f64 = 0.5;
+pub(super) const GAP: f64 = 0.5;
 /// ρ stays within; it may stray above 1 a little, as noise has it.
 const RHO: (f64, f64) = (0.02, 1.1);
 
@@ -50,7 +50,7 @@ pub(super) struct Fitted {
 }
 
 /// Simulated students per step: enough that their error is a hundredth of the variance.
-fn draws(students: f64, last: bool) -> f64 {
+pub(super) fn draws(students: f64, last: bool) -> f64 {
     if last { students.clamp(16_000.0, 100_000.0) } else { (students / 2.5).clamp(4000.0, 40_000.0) }
 }
 
@@ -192,7 +192,7 @@ struct Step {
 }
 
 /// Cholesky factor of a covariance, with a ridge that grows until there is one.
-fn regular(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
+pub(super) fn regular(mut matrix: DMatrix<f64>) -> Option<Cholesky<f64, Dyn>> {
     let n = matrix.nrows();
     let unit = matrix.trace() / n as f64;
     if !unit.is_finite() {

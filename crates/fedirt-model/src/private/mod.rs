@@ -15,6 +15,7 @@ mod coordinates;
 mod expectation;
 pub mod fedirt_dp;
 mod fisher;
+mod forecast;
 mod gauss_newton;
 mod plan;
 mod report;
@@ -23,6 +24,7 @@ mod score2;
 mod scorer;
 
 pub use coordinates::Coordinates;
+pub use forecast::{Forecast, typical};
 pub use plan::{MissingAnswers, Prior, ROUND_SHARES, Score2Plan, SitePlan};
 pub use report::{PrivateItem, fit};
 pub use rows::{ScoreRequest, each_whitened_score};

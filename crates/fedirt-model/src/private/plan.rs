@@ -50,7 +50,7 @@ impl Default for Prior {
 }
 
 /// Φ⁻¹(c/(m + 1)): steps spread as the difficulties of m items would.
-fn step_difficulty(step: usize, steps: usize) -> f64 {
+pub(super) fn step_difficulty(step: usize, steps: usize) -> f64 {
     std::f64::consts::SQRT_2 * erf_inv(2.0 * step as f64 / (steps + 1) as f64 - 1.0)
 }
 

@@ -11,7 +11,7 @@ use super::rows::ScoreRequest;
 use nalgebra::DMatrix;
 
 /// Prior mean and SD of the share of complete rows.
-const COMPLETE: (f64, f64) = (0.95, 0.5);
+pub(super) const COMPLETE: (f64, f64) = (0.95, 0.5);
 
 /// What the machine wants.
 #[derive(Debug)]
