@@ -1,4 +1,4 @@
-//! Response files of a site: what is in them, and what is wrong with them.
+//! A site: its response files, what is in them and what is wrong with them; and its [`agent`].
 //!
 //! [`read`] turns files into one [`ResponseTable`](fedirt_model::responses::ResponseTable) per site, or into
 //! [`Problems`]: everything that is wrong, at once, each with file, line, column, value and remedy.
@@ -8,6 +8,7 @@
 //! A row's way through the crate: `records` (lines and fields) → `header` (what each column is) → `wide` or
 //! `long` (cells through `cells` and `tally`) → `assemble` (one table per site).
 
+pub mod agent;
 mod assemble;
 mod cause;
 mod cells;

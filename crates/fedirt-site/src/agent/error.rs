@@ -1,0 +1,149 @@
+//! Why the agent stops, and what to do next.
+
+use super::transport::TransportError;
+use crate::Problems;
+use fedirt_privacy::ledger::LedgerError;
+use fedirt_protocol::codec::CodecError;
+use fedirt_protocol::invitation::NotAnInvitation;
+use fedirt_protocol::plan::PlanError;
+use fedirt_protocol::policy::PolicyRefusal;
+use fedirt_protocol::site::Refusal;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why the agent stops. Every message says what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    /// A file cannot be read or written.
+    #[error("{}: {error}. Check that the folder is there, that it may be written to, and that the disk has room", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file is not as it was written.
+    #[error(
+        "{}{}: {reason}. The file was changed after it was written; what was sent is no longer known for sure. \
+         Restore the whole folder from a copy, and enrol again with a new invitation; do not mend it by hand",
+        path.display(), line.map_or(String::new(), |n| format!(", line {n}"))
+    )]
+    Tampered {
+        /// Which.
+        path: PathBuf,
+        /// Its line, counted from 1.
+        line: Option<usize>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The ledger cannot be read.
+    #[error("{}: {error}", path.display())]
+    Ledger {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: LedgerError,
+    },
+    /// A settings file cannot be read.
+    #[error("{}: {reason}", path.display())]
+    Settings {
+        /// Which.
+        path: PathBuf,
+        /// Why, with the line.
+        reason: String,
+    },
+    /// The folder is no site's home.
+    #[error("{}: this is no site's home; make one with `fedirt site init --home {}`", .0.display(), .0.display())]
+    NotAHome(PathBuf),
+    /// The study is not known here.
+    #[error("this site has not enrolled in {study}{}; `fedirt site enrol INVITATION` enrols", known_names(.known))]
+    UnknownStudy {
+        /// The name given.
+        study: String,
+        /// Studies that are known.
+        known: Vec<String>,
+    },
+    /// Another agent is at work.
+    #[error(
+        "another agent is running on {}: two agents would give two answers. Stop the other one, or wait until it has finished",
+        .0.display()
+    )]
+    Running(PathBuf),
+    /// Not an invitation.
+    #[error("{0}. Ask the coordinator's operator for the whole line")]
+    Invitation(#[from] NotAnInvitation),
+    /// The invitation is too old.
+    #[error("the invitation expired on {when}; ask the coordinator's operator for a new one")]
+    Expired {
+        /// When.
+        when: String,
+    },
+    /// The coordinator shows another plan than the invitation names.
+    #[error(
+        "the coordinator shows a plan with the hash {got}, and the invitation names {want}: do not go on. Call the \
+         operator and ask which plan is meant"
+    )]
+    WrongPlan {
+        /// What was shown.
+        got: String,
+        /// What the invitation names.
+        want: String,
+    },
+    /// The plan cannot be read.
+    #[error("{0}\nAsk the coordinator's operator to correct the plan and to invite again")]
+    Plan(#[from] PlanError),
+    /// What does not go together.
+    #[error("{0}")]
+    Mismatch(String),
+    /// The site's policy refuses the plan.
+    #[error(
+        "this site's policy refuses the plan:\n- {}\nNothing was sent. Change policy.toml if the officer agrees, or ask for another plan",
+        list(.0)
+    )]
+    Policy(Vec<PolicyRefusal>),
+    /// Response files with problems.
+    #[error("{0}")]
+    Files(#[from] Problems),
+    /// Response files that do not fit the plan.
+    #[error("the files do not fit the plan:\n- {}", .0.join("\n- "))]
+    Columns(Vec<String>),
+    /// The coordinator will not have it, or cannot be reached.
+    #[error("{0}")]
+    Transport(#[from] TransportError),
+    /// A message cannot be built or read.
+    #[error("{0}")]
+    Codec(#[from] CodecError),
+    /// The journal describes a site that cannot be.
+    #[error(
+        "the journal cannot be replayed: {0}. Run `fedirt site audit`; a site that cannot be restored enrols again"
+    )]
+    Restore(Box<Refusal>),
+    /// The officer said no.
+    #[error("not approved; nothing was sent")]
+    Declined,
+}
+
+fn known_names(studies: &[String]) -> String {
+    if studies.is_empty() { String::new() } else { format!(" (it knows {})", studies.join(", ")) }
+}
+
+fn list(refusals: &[PolicyRefusal]) -> String {
+    refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n- ")
+}
+
+impl AgentError {
+    /// An input or output error at a path.
+    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |error| Self::File { path: path.to_path_buf(), error }
+    }
+
+    pub(super) fn tampered(path: &Path, line: Option<usize>, reason: impl Into<String>) -> Self {
+        Self::Tampered { path: path.to_path_buf(), line, reason: reason.into() }
+    }
+}
+
+impl From<Refusal> for AgentError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Restore(Box::new(refusal))
+    }
+}

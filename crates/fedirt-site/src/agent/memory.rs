@@ -1,0 +1,211 @@
+//! A machine's events on the disk: lines in the journal, secrets and uploads in files beside it.
+//!
+//! A side file is on the disk before the line that names its hash, and erased when the line that makes it superfluous
+//! is there: the key of a round after its upload, an upload when the next round begins. Neither the numbers under a
+//! mask nor noise are ever written.
+
+use super::AgentError;
+use super::durable::{self, Readers};
+use super::journal::{Entry, Journal, Record, sha256};
+use data_encoding::{BASE64, HEXLOWER};
+use fedirt_privacy::secure::{Fingerprint, Roster};
+use fedirt_protocol::codec;
+use fedirt_protocol::message::{SharedRoster, ToCoordinator, Turn};
+use fedirt_protocol::site::{Release, SiteEvent};
+use std::fs;
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
+
+/// A study's memory.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) journal: Journal,
+    secrets: PathBuf,
+}
+
+/// The side files that the journal needs, and all others may go.
+#[derive(Debug, Default, PartialEq)]
+struct Needed {
+    hello: Option<Turn>,
+    upload: Option<Turn>,
+}
+
+fn needed(entries: &[Entry]) -> Needed {
+    let mut needed = Needed::default();
+    for entry in entries {
+        match &entry.record {
+            // A new round: the last one is closed, and its answer will not be asked for again.
+            Record::Hello { turn, .. } => needed = Needed { hello: Some(*turn), upload: None },
+            Record::Upload { turn, .. } => needed = Needed { hello: None, upload: Some(*turn) },
+            Record::Over | Record::Withdrawn => needed = Needed::default(),
+            _ => {}
+        }
+    }
+    needed
+}
+
+fn key_name(turn: Turn) -> String {
+    format!("round-{}-{}.key", turn.round, turn.attempt)
+}
+
+fn upload_name(turn: Turn) -> String {
+    format!("upload-{}-{}.bin", turn.round, turn.attempt)
+}
+
+impl Memory {
+    /// Opens a study's memory; side files that nothing needs are erased.
+    pub(super) fn open(journal: &Path, secrets: &Path) -> Result<(Self, Option<String>), AgentError> {
+        durable::folder(secrets, Readers::Owner)?;
+        let (journal, note) = Journal::open(journal)?;
+        let memory = Self { journal, secrets: secrets.to_path_buf() };
+        memory.tidy()?;
+        Ok((memory, note))
+    }
+
+    /// Erases what no line needs any more.
+    fn tidy(&self) -> Result<(), AgentError> {
+        let needed = needed(self.journal.entries());
+        let kept = [needed.hello.map(key_name), needed.upload.map(upload_name)];
+        for file in fs::read_dir(&self.secrets).map_err(AgentError::at(&self.secrets))? {
+            let path = file.map_err(AgentError::at(&self.secrets))?.path();
+            let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
+            if !kept.contains(&name) {
+                durable::erase(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an event down: it is on the disk when this returns.
+    pub(super) fn keep(&mut self, event: &SiteEvent) -> Result<(), AgentError> {
+        let record = match event {
+            SiteEvent::Approved { fingerprint } => Record::Approved {
+                fingerprint: Fingerprint::from(*fingerprint).to_string(),
+                roster_sha256: HEXLOWER.encode(fingerprint),
+            },
+            SiteEvent::Pinned(shared) => Record::Pinned {
+                sites: Roster::decode(&shared.roster)
+                    .map(|roster| roster.entries().keys().map(ToString::to_string).collect())
+                    .unwrap_or_default(),
+                roster: BASE64.encode(&codec::encode(shared)?),
+            },
+            SiteEvent::Hello { turn, secret, hello } => {
+                durable::write(&self.secrets.join(key_name(*turn)), secret, Readers::Owner)?;
+                Record::Hello { turn: *turn, message: BASE64.encode(hello), secret_sha256: sha256(secret) }
+            }
+            SiteEvent::Released(release) => released(release),
+            SiteEvent::Upload { turn, message } => {
+                let bytes = codec::encode(message)?;
+                durable::write(&self.secrets.join(upload_name(*turn)), &bytes, Readers::Owner)?;
+                Record::Upload { turn: *turn, bytes: bytes.len() as u64, sha256: sha256(&bytes) }
+            }
+            SiteEvent::Over => Record::Over,
+        };
+        self.journal.append(record)?;
+        match event {
+            SiteEvent::Hello { .. } | SiteEvent::Upload { .. } | SiteEvent::Over => self.tidy(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes down that the site is out, and erases every secret of the rounds.
+    pub(super) fn withdraw(&mut self) -> Result<(), AgentError> {
+        self.journal.append(Record::Withdrawn)?;
+        self.tidy()
+    }
+
+    /// The events that a machine is restored from. Hellos and uploads of closed rounds are not among them: a machine
+    /// knows the last of each.
+    pub(super) fn events(&self) -> Result<Vec<SiteEvent>, AgentError> {
+        let needed = needed(self.journal.entries());
+        let mut events = Vec::new();
+        for (at, entry) in self.journal.entries().iter().enumerate() {
+            let broken = |reason: &str| AgentError::tampered(self.journal.path(), Some(at + 1), reason);
+            match &entry.record {
+                Record::Approved { roster_sha256, .. } => {
+                    let bytes = HEXLOWER.decode(roster_sha256.as_bytes()).ok();
+                    let fingerprint = bytes.and_then(|b| b.try_into().ok());
+                    let fingerprint = fingerprint.ok_or_else(|| broken("the fingerprint is no hash"))?;
+                    events.push(SiteEvent::Approved { fingerprint });
+                }
+                Record::Pinned { roster, .. } => {
+                    let bytes = BASE64.decode(roster.as_bytes()).ok();
+                    let shared: Option<SharedRoster> = bytes.and_then(|b| codec::decode(&b).ok());
+                    events.push(SiteEvent::Pinned(shared.ok_or_else(|| broken("the roster is no roster"))?));
+                }
+                Record::Hello { turn, message, secret_sha256 } if needed.hello == Some(*turn) => {
+                    let bytes = Zeroizing::new(self.side_file(&key_name(*turn), secret_sha256)?);
+                    let secret = <[u8; 32]>::try_from(bytes.as_slice()).ok();
+                    let secret = secret.ok_or_else(|| broken("the round's key has another length"))?;
+                    let hello =
+                        BASE64.decode(message.as_bytes()).map_err(|_| broken("the hello is not base 64"))?;
+                    events.push(SiteEvent::Hello { turn: *turn, secret, hello });
+                }
+                Record::Released { turn, cohort, statistics, points, effect_totals, place, cost } => {
+                    events.push(SiteEvent::Released(Release {
+                        turn: *turn,
+                        cohort: cohort.clone(),
+                        statistics: statistics.clone(),
+                        points: points.clone(),
+                        effect_totals: *effect_totals,
+                        place: *place,
+                        cost: *cost,
+                    }));
+                }
+                Record::Upload { turn, sha256, .. } if needed.upload == Some(*turn) => {
+                    let bytes = self.side_file(&upload_name(*turn), sha256)?;
+                    let message: ToCoordinator =
+                        codec::decode(&bytes).map_err(|_| broken("the upload cannot be read"))?;
+                    events.push(SiteEvent::Upload { turn: *turn, message });
+                }
+                Record::Over | Record::Withdrawn => events.push(SiteEvent::Over),
+                _ => {}
+            }
+        }
+        Ok(events)
+    }
+
+    /// A side file, if it is what the journal says.
+    fn side_file(&self, name: &str, hash: &str) -> Result<Vec<u8>, AgentError> {
+        let path = self.secrets.join(name);
+        let bytes = durable::read(&path)?.ok_or_else(|| {
+            AgentError::tampered(&path, None, "the file is missing, and the journal names it")
+        })?;
+        if sha256(&bytes) != hash {
+            return Err(AgentError::tampered(&path, None, "its hash is not the one in the journal"));
+        }
+        Ok(bytes)
+    }
+
+    /// Whether the ledger has an entry for this release already: the machine stopped between the two.
+    pub(super) fn is_debited(&self, release: &Release) -> bool {
+        let hash = release_hash(release);
+        self.journal.entries().iter().any(|entry| {
+            matches!(&entry.record, Record::Debited { turn, release_sha256, .. }
+                if *turn == release.turn && *release_sha256 == hash)
+        })
+    }
+
+    /// Writes down that the ledger has an entry for a release.
+    pub(super) fn debited(&mut self, release: &Release, ledger_head: String) -> Result<(), AgentError> {
+        let release_sha256 = release_hash(release);
+        self.journal.append(Record::Debited { turn: release.turn, release_sha256, ledger_head })
+    }
+}
+
+/// Hash of who shares a sum, and of what.
+fn release_hash(release: &Release) -> String {
+    sha256(format!("{:?} {:?}", release.cohort, release.statistics).as_bytes())
+}
+
+fn released(release: &Release) -> Record {
+    Record::Released {
+        turn: release.turn,
+        cohort: release.cohort.clone(),
+        statistics: release.statistics.clone(),
+        points: release.points.clone(),
+        effect_totals: release.effect_totals,
+        place: release.place,
+        cost: release.cost,
+    }
+}

@@ -1,0 +1,87 @@
+//! `policy.toml`: the site's own rules, every one explained.
+
+use super::AgentError;
+use super::durable;
+use fedirt_protocol::policy::Policy;
+use std::path::Path;
+
+/// The text that `fedirt site init` writes: the default policy, field by field.
+pub const TEMPLATE: &str = r#"# The rules of this site. They win over any study plan: what they forbid is refused, whatever was agreed.
+# Lines may be left out; the values here are then used. Unknown names are refused.
+
+# Modes in which this site takes part:
+#   "secure"   the coordinator sees sums over all sites only
+#   "private"  the coordinator sees sums with noise
+#   "plain"    the coordinator sees this site's own sums, from which answers can be rebuilt
+modes = ["secure", "private"]
+
+# Item models that this site calibrates.
+models = ["rasch", "1pl", "2pl", "pcm", "gpcm", "grm"]
+
+# Statistics that this site never sends, by the names that `fedirt site preview` shows. Example: ["ability_histogram"]
+refused_statistics = []
+
+# Fewest students with whom this site takes part.
+minimum_students = 10
+
+# Fewest sites that must share a sum (at least 3).
+n_min = 3
+
+# Sites that this site believes may work with the coordinator; a plan that assumes fewer is refused.
+colluders = 0
+
+# Most rounds of a study that are answered, closing ones included.
+max_rounds = 60
+
+# Limits on the parameters that a coordinator may ask about. Beyond them, sums would be answers of single items.
+largest_slope = 8.0
+flat_slope = 0.05
+flat_share = 0.25
+largest_step_intercept = 12.0
+largest_change = 1.5
+
+# Whether this site's effect may be published by name.
+publish_effects = false
+
+# Whether a study may go on without a lost site, which lets the coordinator compute what that site sent.
+allow_reveal_lost_site = false
+
+# Whether a study may be so small that the answers of all sites taken together may be inferred from its sums.
+allow_pooled_rows_inferred = true
+
+# "once": joining a study approves its rounds, within the limits above. "each_round": every round waits for you.
+approval = "once"
+
+# Whether the list of sites and keys is believed on the coordinator's word, without comparing it by telephone.
+# With true, a dishonest coordinator could play all other sites and read this site's sums.
+trust_roster_from_coordinator = false
+"#;
+
+/// Reads a policy. Unknown names are refused, with their line.
+pub(super) fn read(path: &Path) -> Result<Policy, AgentError> {
+    let bad = |reason: String| AgentError::Settings { path: path.to_path_buf(), reason };
+    let bytes = durable::read(path)?
+        .ok_or_else(|| bad("the policy is missing; `fedirt site init` writes one to start from".into()))?;
+    let text = String::from_utf8(bytes).map_err(|_| bad("this is no UTF-8 text".into()))?;
+    toml::from_str(&text)
+        .map_err(|error| bad(format!("{}. Correct this line, or remove it", error.to_string().trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_template_is_the_default() {
+        assert_eq!(toml::from_str::<Policy>(TEMPLATE).unwrap(), Policy::default());
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_their_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("policy.toml");
+        std::fs::write(&path, "n_min = 4\nn_max = 5\n").unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("n_max"), "{error}");
+    }
+}

@@ -1,0 +1,352 @@
+//! The agent: a site's machine with a disk, a clock, randomness and a way out.
+//!
+//! It does what the machine puts out, in that order: what is to be persisted is on the disk before what follows is
+//! sent. Whatever happens, it can be started again: the machine is restored from the journal, the coordinator repeats
+//! its last message, and an answer that was given is given again byte for byte.
+
+use super::account::Account;
+use super::home::Home;
+use super::journal::{Record, sha256};
+use super::lock::Lock;
+use super::memory::Memory;
+use super::officer::{Answer, News, Officer};
+use super::responses::OwnResponses;
+use super::study::Study;
+use super::transcript::Transcript;
+use super::transport::{Transport, TransportError};
+use super::{AgentError, clock};
+use fedirt_model::fit::Fit;
+use fedirt_model::responses::ResponseTable;
+use fedirt_model::site::Place;
+use fedirt_privacy::secure::{Fingerprint, Identity};
+use fedirt_protocol::declaration::Declaration;
+use fedirt_protocol::envelope::{self, Poll};
+use fedirt_protocol::message::{Broadcast, Notice, ToCoordinator, ToSite, Turn};
+use fedirt_protocol::policy::Policy;
+use fedirt_protocol::site::{Release, SiteOutput};
+use fedirt_protocol::{SiteMachine, codec};
+use rand::Rng;
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a poll waits for news, in seconds.
+const WAIT_SECONDS: u32 = 50;
+/// The first and the longest pause after a network error.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Where a study stands for this site.
+#[derive(Debug)]
+pub enum End {
+    /// The calibration is over.
+    Finished(Box<Fit>),
+    /// The study ended without a result.
+    Ended(String),
+    /// The officer has to compare this roster first.
+    RosterNotApproved(Fingerprint),
+    /// The officer has to approve this round first.
+    RoundNotApproved(Turn),
+}
+
+/// An agent at work on a study.
+pub struct Agent<T: Transport> {
+    study: Study,
+    identity: Identity,
+    machine: SiteMachine,
+    memory: Memory,
+    account: Account,
+    transcript: Transcript,
+    /// The way out.
+    pub transport: T,
+    random: UnwrapErr<SysRng>,
+    /// What is asked at present.
+    question: Option<(Turn, Broadcast)>,
+    seen: u64,
+    joined: bool,
+    /// How long polls wait, in seconds.
+    wait_seconds: u32,
+    _lock: Lock,
+}
+
+impl<T: Transport> std::fmt::Debug for Agent<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Agent({} in {})", self.study.site, self.study.folder.name())
+    }
+}
+
+impl<T: Transport> Agent<T> {
+    /// An agent for a study with a site's answers: restored from what is on the disk. Gives notes for the officer.
+    pub fn new(
+        home: &Home,
+        study: Study,
+        policy: Policy,
+        own: OwnResponses,
+        population: Option<&str>,
+        transport: T,
+    ) -> Result<(Self, Vec<String>), AgentError> {
+        let lock = study.folder.lock()?;
+        let (mut memory, note) = Memory::open(&study.folder.journal_path(), &study.folder.secrets())?;
+        let notes = note.into_iter().collect();
+        let events = memory.events()?;
+        let identity = study.folder.own_identity()?;
+        let declaration = Declaration::of(&own.table, &study.terms);
+        let pooled = study.plan.pooled_rows_may_be_inferred();
+        let refusals = policy.check_plan(&study.terms, declaration.students, pooled);
+        if !refusals.is_empty() {
+            return Err(AgentError::Policy(refusals));
+        }
+        let rows = own.fingerprints(&study.plan, &home.salt()?);
+        let signed = declaration.sign(&study.terms, &study.site, &identity)?;
+        let population = population_of(&memory, population, &study);
+        let joined = Record::Joined {
+            population: population.clone(),
+            students: declaration.students,
+            rows_sha256: sha256(&rows.iter().flat_map(|row| row.to_le_bytes()).collect::<Vec<u8>>()),
+            declaration_sha256: sha256(&signed),
+        };
+        let account = Account::new(home, &population, rows)?;
+        check_joined(&mut memory, joined, &account, &study)?;
+        let copy = Identity::from_secret(&identity.secret());
+        let mut machine = SiteMachine::new(study.site.clone(), copy, study.terms.clone(), policy, own.table)?;
+        machine.restore(&events)?;
+        let transcript = Transcript::open(&study.folder.results().join("transcript.jsonl"))?;
+        let agent = Self {
+            study,
+            identity,
+            machine,
+            memory,
+            account,
+            transcript,
+            transport,
+            random: UnwrapErr(SysRng),
+            question: None,
+            seen: 0,
+            joined: false,
+            wait_seconds: WAIT_SECONDS,
+            _lock: lock,
+        };
+        Ok((agent, notes))
+    }
+
+    /// The same with another patience.
+    pub fn with_wait_seconds(mut self, seconds: u32) -> Self {
+        self.wait_seconds = seconds;
+        self
+    }
+
+    /// The study.
+    pub fn study(&self) -> &Study {
+        &self.study
+    }
+
+    /// The site's own place, which stays here.
+    pub fn place(&self) -> Option<Place> {
+        self.machine.place()
+    }
+
+    /// The site's own rows, for scoring at home.
+    pub fn into_table(self) -> ResponseTable {
+        self.machine.into_table()
+    }
+
+    /// Runs until the study is over, or the officer is needed. Network errors do not end it.
+    pub fn run(&mut self, officer: &mut dyn Officer) -> Result<End, AgentError> {
+        loop {
+            if let Some(end) = self.step(officer)? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// One exchange with the coordinator: joins if that is not done, and answers its next message.
+    pub fn step(&mut self, officer: &mut dyn Officer) -> Result<Option<End>, AgentError> {
+        if !self.joined && !self.machine.is_over() {
+            self.machine.join();
+            if let Some(end) = self.obey(officer)? {
+                return Ok(Some(end));
+            }
+            self.joined = true;
+        }
+        let Some(message) = self.news(officer)? else { return Ok(None) };
+        self.seen = self.seen.max(message.step);
+        if let Notice::Open { turn, broadcast, .. } = &message.notice {
+            self.question = codec::decode(broadcast).ok().map(|told| (*turn, told));
+        }
+        if self.machine.is_over() {
+            // The end was written down, and the program stopped before the results were.
+            return Ok(match &message.notice {
+                Notice::Finished(fit) => Some(End::Finished(fit.clone())),
+                Notice::Ended { reason } => Some(End::Ended(reason.clone())),
+                _ => None,
+            });
+        }
+        self.machine.handle(clock::now(), &mut self.random, &message);
+        let end = self.obey(officer)?;
+        if end.is_none() {
+            officer.news(News::Waiting(&waiting_for(&message.notice)));
+        }
+        Ok(end)
+    }
+
+    /// Does what the machine says, in its order.
+    fn obey(&mut self, officer: &mut dyn Officer) -> Result<Option<End>, AgentError> {
+        let mut end = None;
+        while let Some(output) = self.machine.poll() {
+            match output {
+                SiteOutput::Persist(event) => self.memory.keep(&event)?,
+                SiteOutput::Send(message) => self.send(&message, officer)?,
+                SiteOutput::Debit(release) => {
+                    let word = self.debit(&release)?;
+                    self.machine.debited(clock::now(), &mut self.random, release.turn, word);
+                }
+                SiteOutput::RosterShown { fingerprint, sites } => match officer.roster(fingerprint, &sites) {
+                    Answer::Yes => self.machine.approve_roster(fingerprint),
+                    Answer::NotNow => end = Some(End::RosterNotApproved(fingerprint)),
+                },
+                SiteOutput::RoundShown { turn, statistics } => match officer.round(turn, &statistics) {
+                    Answer::Yes => self.machine.approve_round(clock::now(), &mut self.random, turn),
+                    Answer::NotNow => end = Some(End::RoundNotApproved(turn)),
+                },
+                SiteOutput::Refused { turn, refusal } => {
+                    let reason = refusal.to_string();
+                    officer.news(News::Refused { turn, reason: &reason });
+                    if !refusal.is_replay() {
+                        self.memory.journal.append(Record::Refused { turn, reason })?;
+                    }
+                }
+                SiteOutput::Finished(fit) => end = Some(End::Finished(fit)),
+                SiteOutput::Ended { reason } => end = Some(End::Ended(reason)),
+            }
+        }
+        Ok(end)
+    }
+
+    /// Enters a release in the ledger, unless that was done before the program stopped.
+    fn debit(&mut self, release: &Release) -> Result<Result<(), String>, AgentError> {
+        if self.memory.is_debited(release) {
+            return Ok(Ok(()));
+        }
+        match self.account.debit(&self.study.terms, release)? {
+            Ok(head) => {
+                self.memory.debited(release, head)?;
+                Ok(Ok(()))
+            }
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+
+    /// Sends until it is taken. What is refused because the study has gone on does not matter: the next poll tells.
+    fn send(&mut self, message: &Arc<ToCoordinator>, officer: &mut dyn Officer) -> Result<(), AgentError> {
+        self.transcript.write(message, self.question.as_ref())?;
+        let sealed = self.seal(envelope::MESSAGE, &**message)?;
+        let name = self.study.folder.name().to_owned();
+        let mut pause = Pause::default();
+        loop {
+            match self.transport.send(&name, &sealed) {
+                Ok(()) => {
+                    officer.news(News::Sent { kind: message.kind(), bytes: sealed.len() });
+                    return Ok(());
+                }
+                Err(error) if error.is_temporary() => self.rest(&mut pause, &error, officer),
+                Err(error) if error.is_final() => return Err(error.into()),
+                // A declaration that cannot be leaves nothing to wait for.
+                Err(error @ TransportError::Refused { status: 400 | 422, .. })
+                    if matches!(**message, ToCoordinator::Join(_)) =>
+                {
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    officer.news(News::NotTaken { kind: message.kind(), error: &error });
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// The coordinator's latest message, if there is a new one.
+    fn news(&mut self, officer: &mut dyn Officer) -> Result<Option<Arc<ToSite>>, AgentError> {
+        let poll = Poll { seen: self.seen, wait_seconds: self.wait_seconds };
+        let sealed = self.seal(envelope::POLL, &poll)?;
+        let name = self.study.folder.name().to_owned();
+        let wait = Duration::from_secs(u64::from(self.wait_seconds));
+        let mut pause = Pause::default();
+        loop {
+            match self.transport.poll(&name, &sealed, wait) {
+                Ok(None) => return Ok(None),
+                Ok(Some(bytes)) => return Ok(Some(Arc::new(codec::decode(&bytes)?))),
+                Err(error) if error.is_temporary() => self.rest(&mut pause, &error, officer),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn seal<M: serde::Serialize>(&self, topic: &str, message: &M) -> Result<Vec<u8>, AgentError> {
+        Ok(envelope::seal(&self.study.terms.study, &self.study.site, &self.identity, topic, message)?)
+    }
+
+    fn rest(&mut self, pause: &mut Pause, error: &TransportError, officer: &mut dyn Officer) {
+        let duration = pause.next(&mut self.random);
+        officer.news(News::Unreachable { error, pause: duration });
+        self.transport.pause(duration);
+    }
+}
+
+/// The population: as before, as the officer says, or the site's name.
+fn population_of(memory: &Memory, given: Option<&str>, study: &Study) -> String {
+    let before = memory.journal.entries().iter().find_map(|entry| match &entry.record {
+        Record::Joined { population, .. } => Some(population.as_str()),
+        _ => None,
+    });
+    given.or(before).unwrap_or(study.site.as_str()).to_owned()
+}
+
+/// Joining is written down once; afterwards the same students must be there, under the same name.
+fn check_joined(
+    memory: &mut Memory,
+    now: Record,
+    account: &Account,
+    study: &Study,
+) -> Result<(), AgentError> {
+    let before = memory.journal.entries().iter().find(|e| matches!(e.record, Record::Joined { .. }));
+    match before {
+        Some(entry) if entry.record == now => Ok(()),
+        Some(entry) => Err(AgentError::Mismatch(format!(
+            "the answers, the weights, the ids or the population are not those with which this site joined on {}: sums of other \
+             rows would show the difference. Give the same files and flags; to take part with other data, withdraw and ask for a new invitation",
+            entry.time
+        ))),
+        None => {
+            if let Err(reason) = account.foresee(&study.terms)? {
+                return Err(AgentError::Mismatch(format!(
+                    "this site's ledger refuses: {reason}. Nothing was sent. See `fedirt site ledger`"
+                )));
+            }
+            memory.journal.append(now)
+        }
+    }
+}
+
+/// What a site waits for after a message.
+fn waiting_for(notice: &Notice) -> String {
+    match notice {
+        Notice::Roster(_) => "the roster is approved here; waiting for the other sites' officers".into(),
+        Notice::Call { turn, .. } => format!("{turn}: hello said; waiting for the other sites"),
+        Notice::Open { turn, .. } => format!("{turn}: answered; waiting for the other sites"),
+        Notice::Finished(_) | Notice::Ended { .. } => "the study is over".into(),
+    }
+}
+
+/// Longer and longer, and never the same for all sites.
+#[derive(Debug, Default)]
+struct Pause(u32);
+
+impl Pause {
+    fn next(&mut self, random: &mut impl Rng) -> Duration {
+        let longest = FIRST_PAUSE.saturating_mul(1 << self.0.min(6)).min(LONGEST_PAUSE);
+        self.0 += 1;
+        let share = 0.5 + 0.5 * f64::from(random.next_u32()) / f64::from(u32::MAX);
+        longest.mul_f64(share)
+    }
+}

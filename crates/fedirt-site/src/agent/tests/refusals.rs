@@ -1,0 +1,153 @@
+//! What a site does not do.
+
+use super::*;
+
+#[test]
+fn policies_plans_and_times_are_checked_before_anything_is_made() {
+    let world = World::new(Mode::Plain);
+    std::fs::write(world.home("north").policy_path(), POLICY_TEMPLATE).unwrap();
+    let offer = world.offer("north").unwrap();
+    assert_eq!(offer.refusals.len(), 1);
+    let error = accept(&world.home("north"), &offer, &mut world.wire(), &mut UnwrapErr(SysRng)).unwrap_err();
+    assert!(error.to_string().contains("does not take part in plain studies"), "{error}");
+    assert!(world.home("north").studies().unwrap().is_empty(), "nothing was made");
+
+    world.server.borrow_mut().plan.push_str("# a harmless comment\n");
+    let error = world.offer("south").unwrap_err();
+    assert!(matches!(error, AgentError::WrongPlan { .. }), "{error}");
+
+    let policy = world.home("south").policy().unwrap();
+    let error = look(world.invitation("south"), &policy, &mut world.wire(), Timestamp(1000)).unwrap_err();
+    assert!(error.to_string().contains("expired on 1970-01-01"), "{error}");
+}
+
+#[test]
+fn all_refusals_of_a_policy_come_at_once() {
+    let world = World::new(Mode::Secure);
+    let policy = POLICY_TEMPLATE
+        .replace("n_min = 3", "n_min = 5")
+        .replace("allow_pooled_rows_inferred = true", "allow_pooled_rows_inferred = false")
+        .replace("colluders = 0", "colluders = 1");
+    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    assert_eq!(world.offer("north").unwrap().refusals.len(), 3);
+}
+
+#[test]
+fn too_few_students_do_not_join() {
+    let world = World::new(Mode::Secure);
+    world.enrol();
+    std::fs::write(world.file("north"), csv(1, 9)).unwrap();
+    let error = world.agent("north").unwrap_err().to_string();
+    assert!(error.contains("9 students") && error.contains("Nothing was sent"), "{error}");
+}
+
+#[test]
+fn two_agents_are_locked_out() {
+    let world = World::new(Mode::Secure);
+    world.enrol();
+    let first = world.agent("north").unwrap();
+    let error = world.agent("north").unwrap_err();
+    assert!(matches!(error, AgentError::Running(_)), "{error}");
+    drop(first);
+    world.agent("north").unwrap();
+}
+
+#[test]
+fn other_rows_are_refused_once_joined() {
+    let world = World::new(Mode::Secure);
+    world.enrol();
+    drop(world.agent("north").unwrap());
+    let text = std::fs::read_to_string(world.file("north")).unwrap();
+    std::fs::write(world.file("north"), text.replacen(",0,", ",1,", 1)).unwrap();
+    let error = world.agent("north").unwrap_err().to_string();
+    assert!(error.contains("not those with which this site joined"), "{error}");
+}
+
+#[test]
+fn an_unapproved_roster_is_not_signed() {
+    let world = World::new(Mode::Secure);
+    world.enrol();
+    let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+    let mut wary = Agreeable { refuses: true, ..Agreeable::default() };
+    for agent in &mut agents {
+        agent.step(&mut wary).unwrap();
+    }
+    let end = agents[0].step(&mut wary).unwrap();
+    assert!(matches!(end, Some(End::RosterNotApproved(_))), "{end:?}");
+    assert!(world.server.borrow().arrived.iter().all(|(_, kind)| *kind != "approve"));
+    // Started again, the agent is shown the same roster.
+    drop(agents);
+    let mut again = world.agent("north").unwrap();
+    let mut agreeable = Agreeable::default();
+    again.step(&mut agreeable).unwrap();
+    assert_eq!(agreeable.rosters, wary.rosters[..1]);
+    assert!(world.server.borrow().arrived.contains(&("north".into(), "approve")));
+}
+
+#[test]
+fn each_round_waits_for_the_officer_where_the_policy_says_so() {
+    let world = World::new(Mode::Secure);
+    let policy = POLICY_TEMPLATE.replace("approval = \"once\"", "approval = \"each_round\"");
+    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    world.enrol();
+    let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+    let mut officer = Agreeable::default();
+    let end = loop {
+        let end = agents[0].step(&mut officer).unwrap();
+        agents[1..].iter_mut().for_each(|agent| drop(agent.step(&mut Agreeable::default()).unwrap()));
+        if let Some(end) = end {
+            break end;
+        }
+    };
+    assert!(matches!(end, End::Finished(_)), "{end:?}");
+    let rounds: Vec<u32> = officer.rounds.iter().map(|turn| turn.round).collect();
+    assert_eq!(rounds, (1..=world.rounds() as u32).collect::<Vec<_>>());
+}
+
+/// A second study of the same students, over a site fewer or with a row fewer, is refused before anything leaves.
+#[test]
+fn the_ledger_refuses_what_would_show_a_few() {
+    let world = World::new(Mode::Secure);
+    world.enrol();
+    let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+    world.run(&mut agents);
+    drop(agents);
+    let text = plan_text("again", Mode::Secure);
+    let again = World { server: World::serve(&text), folder: tempfile::tempdir().unwrap(), text };
+    for site in SITES {
+        std::fs::copy(world.file(site), again.file(site)).unwrap();
+        std::os::unix::fs::symlink(world.home(site).path(), again.folder.path().join(site)).unwrap();
+    }
+    again.enrol();
+    let short: String = csv(1, 60).lines().take(58).map(|line| format!("{line}\n")).collect();
+    std::fs::write(again.file("north"), short).unwrap();
+    let error = again.agent("north").unwrap_err().to_string();
+    assert!(error.contains("3 rows of north changed") && error.contains("Nothing was sent"), "{error}");
+    assert!(again.server.borrow().arrived.iter().all(|(_, kind)| *kind == "enrol"));
+    // The same students are fine.
+    std::fs::copy(world.file("north"), again.file("north")).unwrap();
+    let mut agents: Vec<_> = SITES.iter().map(|site| again.agent(site).unwrap()).collect();
+    again.run(&mut agents);
+}
+
+#[test]
+fn withdrawing_ends_the_round_and_wipes_the_keys() {
+    let world = World::new(Mode::Secure);
+    world.enrol();
+    let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+    let mut officer = Agreeable::default();
+    while world.server.borrow().uploads.is_empty() {
+        agents.iter_mut().for_each(|agent| assert!(agent.step(&mut officer).unwrap().is_none()));
+    }
+    drop(agents);
+    let study = world.study("north");
+    let told = withdraw(&study, &mut world.wire(), "the board has withdrawn its consent").unwrap();
+    assert!(matches!(told, Withdrawal::Told(_)), "{told:?}");
+    assert!(!study.folder.path().join("identity.key").exists());
+    assert_eq!(std::fs::read_dir(study.folder.secrets()).unwrap().count(), 0);
+    let error = world.agent("north").unwrap_err().to_string();
+    assert!(error.contains("new invitation"), "{error}");
+    let mut south = world.agent("south").unwrap();
+    let Some(End::Ended(reason)) = south.step(&mut officer).unwrap() else { panic!("it goes on") };
+    assert!(reason.contains("withdrawn its consent"), "{reason}");
+}

@@ -1,0 +1,107 @@
+//! `transcript.jsonl`: everything that leaves the site, one line each, before it leaves.
+//!
+//! In `plain` the numbers stand in it; in the other modes their names, sizes and the hash of the message, as writing
+//! the numbers down would undo what hides them.
+
+use super::durable::{self, Readers};
+use super::journal::sha256;
+use super::{AgentError, clock};
+use fedirt_model::statistics::{Combination, Statistic};
+use fedirt_protocol::codec;
+use fedirt_protocol::encoding;
+use fedirt_protocol::message::{Broadcast, Question, Sums, ToCoordinator, Turn};
+use serde::Serialize;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A transcript.
+#[derive(Debug)]
+pub(super) struct Transcript {
+    path: PathBuf,
+    file: File,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    time: String,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    round: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    /// Size of the message.
+    bytes: usize,
+    sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    statistics: Vec<Numbers>,
+}
+
+#[derive(Serialize)]
+struct Numbers {
+    name: &'static str,
+    meaning: &'static str,
+    count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    numbers: Option<Vec<f64>>,
+}
+
+impl Transcript {
+    pub(super) fn open(path: &Path) -> Result<Self, AgentError> {
+        let file = durable::open_to_append(path, Readers::Owner)?;
+        Ok(Self { path: path.to_path_buf(), file })
+    }
+
+    /// Writes down what is about to be sent; `question` is what an upload answers.
+    pub(super) fn write(
+        &mut self,
+        message: &ToCoordinator,
+        question: Option<&(Turn, Broadcast)>,
+    ) -> Result<(), AgentError> {
+        let bytes = codec::encode(message)?;
+        let (turn, reason) = match message {
+            ToCoordinator::Upload { turn, .. } => (Some(*turn), None),
+            ToCoordinator::Refuse { turn, reason } => (Some(*turn), Some(reason.as_str())),
+            ToCoordinator::Hello(_) => (question.map(|(turn, _)| *turn), None),
+            _ => (None, None),
+        };
+        let line = Line {
+            time: clock::text(clock::now()),
+            kind: message.kind(),
+            round: turn.map(|t| t.round),
+            attempt: turn.map(|t| t.attempt),
+            bytes: bytes.len(),
+            sha256: sha256(&bytes),
+            reason,
+            statistics: statistics(message, question),
+        };
+        let mut text = serde_json::to_string(&line)
+            .map_err(|error| AgentError::at(&self.path)(std::io::Error::other(error)))?;
+        text.push('\n');
+        durable::append(&mut self.file, &self.path, &text)
+    }
+}
+
+/// What an upload holds.
+fn statistics(message: &ToCoordinator, question: Option<&(Turn, Broadcast)>) -> Vec<Numbers> {
+    let (ToCoordinator::Upload { turn, sums, by_name }, Some((asked, told))) = (message, question) else {
+        return Vec::new();
+    };
+    if turn != asked {
+        return Vec::new();
+    }
+    let entry = |statistic: Statistic, count, numbers| {
+        let info = statistic.info();
+        Numbers { name: info.name, meaning: info.meaning, count, numbers }
+    };
+    if let (Sums::Plain(words), Question::Sums(request)) = (sums, &told.question) {
+        let decode = |combination, words: &[u64]| {
+            encoding::decode(request, told.bounds, combination, words).unwrap_or_default()
+        };
+        let mut all = decode(Combination::Sum, words);
+        all.extend(decode(Combination::BySite, by_name));
+        return all.into_iter().map(|(s, numbers)| entry(s, numbers.len(), Some(numbers))).collect();
+    }
+    told.question.statistics().into_iter().map(|(statistic, count)| entry(statistic, count, None)).collect()
+}
