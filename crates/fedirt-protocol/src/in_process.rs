@@ -1,6 +1,6 @@
 //! Coordinator and all sites in one process: the same machines that run over a network, without one.
 
-use crate::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output};
+use crate::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output, Rejection};
 use crate::declaration::{Bounds, Declaration};
 use crate::message::{Broadcast, Notice, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::Policy;
@@ -177,7 +177,11 @@ pub fn run_as(
                     show(observer, &names[k], *turn, *bounds, question, sums, by_name);
                 }
                 let input = Input::Message { from: ids[k].clone(), message: Arc::unwrap_or_clone(message) };
-                coordinator.handle(NOW, input).map_err(|e| RunError::Stuck(e.to_string()))?;
+                match coordinator.handle(NOW, input) {
+                    // Others' refusals may come after the one that ended it.
+                    Ok(()) | Err(Rejection::Over) => {}
+                    Err(rejection) => return Err(RunError::Stuck(rejection.to_string())),
+                }
             }
         }
         let mut idle = quiet;

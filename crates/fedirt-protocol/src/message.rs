@@ -1,9 +1,9 @@
 //! What coordinator and sites say to each other.
 
 use crate::declaration::Bounds;
+use crate::private::ScoreQuestion;
 use fedirt_model::exchange::Request;
 use fedirt_model::fit::Fit;
-use fedirt_model::private::ScoreRequest;
 use fedirt_model::statistics::Statistic;
 use serde::{Deserialize, Serialize};
 
@@ -42,10 +42,10 @@ pub enum Question {
     Sums(Request),
     /// Noisy sums of clipped scores (`private`).
     Scores {
-        /// The first (0) or the second (1).
+        /// Which of the mechanism's questions, from 0.
         stage: usize,
-        /// Where, and how scores are whitened.
-        request: ScoreRequest,
+        /// Where scores are taken.
+        request: ScoreQuestion,
     },
 }
 

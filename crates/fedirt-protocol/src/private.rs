@@ -10,25 +10,56 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Privacy;
 use fedirt_model::private::{
     MissingAnswers, PrivateError, ROUND_SHARES, Score2Plan, ScoreRequest, SitePlan, each_whitened_score,
+    fedirt_dp,
 };
 use fedirt_model::responses::{MISSING, ResponseTable};
-use fedirt_privacy::accountant::{ADJACENCY, AccountantError, Delta, Epsilon, GaussianDp};
-use fedirt_privacy::clip::{ClipError, NoisySum};
-use fedirt_privacy::noise::{Lattice, NoiseError, Shares};
+use fedirt_privacy::accountant::{ADJACENCY, AccountantError, Delta, Epsilon, GaussianDp, noise_multiplier};
+use fedirt_privacy::clip::ClipError;
+use fedirt_privacy::noise::{self, Lattice, NoiseError, NoiseShare, Shares};
 use fedirt_privacy::secure::SiteId;
-use rand::CryptoRng;
+use rand::rngs::ChaCha20Rng;
+use rand::{CryptoRng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// Who makes the noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoiseAt {
+    /// The sites, each a share: nobody sees an exact sum.
+    Sites,
+    /// The server, as published: no protection against it.
+    Server {
+        /// Where its noise comes from: fresh randomness for every run.
+        seed: [u8; 32],
+    },
+}
+
+/// How noisy sums are made and used.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mechanism {
+    /// Two rounds of whitened scores.
+    Score2 {
+        /// Whether shares of all-lowest and all-highest rows are modelled apart.
+        mixture: bool,
+    },
+    /// Many rounds of gradients, as published: a baseline, in one process only.
+    FedirtDp {
+        /// Its settings.
+        settings: fedirt_dp::Settings,
+        /// Who makes the noise.
+        noise: NoiseAt,
+    },
+}
+
 /// The privacy that a plan promises, and the model's settings that only this mode has.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PrivateTerms {
     /// ε.
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
-    /// Whether shares of all-lowest and all-highest rows are modelled apart.
-    pub mixture: bool,
+    /// The mechanism.
+    pub mechanism: Mechanism,
     /// Rows that lack an answer to an item of their booklet.
     pub missing: MissingAnswers,
     /// Without site effects: SD between sites.
@@ -37,6 +68,34 @@ pub struct PrivateTerms {
     pub booklets: Vec<Vec<usize>>,
     /// Public seed of simulated expectations.
     pub seed: u64,
+}
+
+/// The question of a private round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum ScoreQuestion {
+    /// Of score2.
+    Whitened(ScoreRequest),
+    /// Of FedIRT-DP.
+    Gradient(fedirt_dp::Request),
+}
+
+impl ScoreQuestion {
+    /// How many numbers a site sends.
+    pub fn width(&self) -> Result<usize, PrivateError> {
+        match self {
+            Self::Whitened(request) => request.width(),
+            Self::Gradient(request) => request.width(),
+        }
+    }
+}
+
+/// A private calibration of a cohort.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PrivatePlan {
+    /// By score2.
+    Score2(Box<Score2Plan>),
+    /// By FedIRT-DP.
+    FedirtDp(Box<fedirt_dp::Plan>),
 }
 
 /// Why a private round cannot be.
@@ -82,21 +141,92 @@ impl Noise {
 }
 
 impl PrivateTerms {
+    fn budget(&self) -> Result<(Epsilon, Delta), AccountantError> {
+        Ok((Epsilon::new(self.epsilon)?, Delta::new(self.delta)?))
+    }
+
     /// μ of Gaussian differential privacy that gives (ε, δ).
     pub fn mu(&self) -> Result<f64, AccountantError> {
-        Ok(GaussianDp::for_budget(Epsilon::new(self.epsilon)?, Delta::new(self.delta)?).mu())
+        let (epsilon, delta) = self.budget()?;
+        Ok(GaussianDp::for_budget(epsilon, delta).mu())
+    }
+
+    /// Whether the server sees exact sums: then nothing is hidden from it.
+    pub fn server_makes_the_noise(&self) -> bool {
+        matches!(self.mechanism, Mechanism::FedirtDp { noise: NoiseAt::Server { .. }, .. })
     }
 
     /// The statement that every result carries.
     pub fn statement(&self) -> Result<Privacy, AccountantError> {
+        let (mechanism, noise_multiplier, rounds) = match &self.mechanism {
+            Mechanism::Score2 { .. } => (
+                "score2: two rounds of whitened, clipped score sums; discrete Gaussian noise made at the sites",
+                1.0 / self.mu()?,
+                ROUND_SHARES.len(),
+            ),
+            Mechanism::FedirtDp { settings, noise } => (
+                match noise {
+                    NoiseAt::Sites => {
+                        "fedirt-dp: clipped gradient sums; discrete Gaussian noise made at the sites"
+                    }
+                    NoiseAt::Server { .. } => {
+                        "fedirt-dp: clipped gradient sums; noise added by the server (central), which protects against everybody but the server"
+                    }
+                },
+                noise_multiplier(self.budget()?, settings.sampling_rate, settings.rounds as u32)?,
+                settings.rounds,
+            ),
+        };
         Ok(Privacy {
             epsilon: self.epsilon,
             delta: self.delta,
-            mechanism: "score2: two rounds of whitened, clipped score sums; discrete Gaussian noise made at the sites".into(),
+            mechanism: mechanism.into(),
             adjacency: ADJACENCY.to_owned(),
-            noise_multiplier: 1.0 / self.mu()?,
-            rounds: ROUND_SHARES.len(),
+            noise_multiplier,
+            rounds,
         })
+    }
+}
+
+impl PrivatePlan {
+    /// Rows enrolled.
+    pub fn students(&self) -> u64 {
+        match self {
+            Self::Score2(plan) => plan.students(),
+            Self::FedirtDp(plan) => plan.students(),
+        }
+    }
+
+    /// How many numbers a site sends in a round.
+    pub fn width(&self) -> Result<usize, PrivateRefusal> {
+        self.sum(0).map(|(_, _, width)| width)
+    }
+
+    /// C: no row's score may be longer.
+    pub fn clip(&self) -> Result<f64, PrivateRefusal> {
+        self.sum(0).map(|(clip, _, _)| clip)
+    }
+
+    fn sites(&self) -> usize {
+        match self {
+            Self::Score2(plan) => plan.sites.len(),
+            Self::FedirtDp(plan) => plan.sites.len(),
+        }
+    }
+
+    /// C, the noise multiplier σ and the number of coordinates of a stage's sum.
+    fn sum(&self, stage: usize) -> Result<(f64, f64, usize), PrivateRefusal> {
+        match self {
+            Self::Score2(plan) => {
+                let share =
+                    ROUND_SHARES.get(stage).ok_or(PrivateRefusal::Question("there are two rounds only"))?;
+                Ok((plan.clip()?, 1.0 / (plan.mu * share.sqrt()), plan.width()?))
+            }
+            Self::FedirtDp(plan) if stage < plan.settings.rounds => {
+                Ok((plan.settings.clip, plan.noise_multiplier, plan.layout()?.len()))
+            }
+            Self::FedirtDp(_) => Err(PrivateRefusal::Question("there are no more rounds")),
+        }
     }
 }
 
@@ -122,14 +252,13 @@ pub fn plan_of(
     terms: &Terms,
     declarations: &Declarations,
     cohort: &BTreeSet<SiteId>,
-) -> Result<Score2Plan, PrivateRefusal> {
+) -> Result<PrivatePlan, PrivateRefusal> {
     let private = terms.private.as_ref().ok_or(PrivateRefusal::NoTerms)?;
     let plan = &terms.plan;
     let items = plan.items.iter().enumerate().map(|(column, item)| {
         let codes = item.codes.clone().unwrap_or_default();
-        let model =
-            item.model.clone().unwrap_or_else(|| if codes.len() > 2 { "gpcm" } else { "2pl" }.to_owned());
-        DesignItem { column, model, codes }
+        let usual = if codes.len() > 2 { "gpcm" } else { "2pl" };
+        DesignItem { column, model: item.model.clone().unwrap_or_else(|| usual.to_owned()), codes }
     });
     let design = Design::try_from(items.collect::<Vec<_>>())
         .map_err(|_| PrivateRefusal::Question("the codebook is no design"))?;
@@ -140,58 +269,121 @@ pub fn plan_of(
         .collect();
     // One site has no effect of its own.
     let effects = if sites.len() < 2 { Effects::None } else { plan.effects };
-    let mut out = Score2Plan::new(design, effects, Vec::new(), private.mu()?)?;
-    out.sites = sites;
-    out.site_sd = private.site_sd;
-    out.grid = plan.grid;
-    if !private.booklets.is_empty() {
-        out.booklets.clone_from(&private.booklets);
+    let booklets = if private.booklets.is_empty() {
+        vec![(0..design.len()).collect()]
+    } else {
+        private.booklets.clone()
+    };
+    match &private.mechanism {
+        Mechanism::Score2 { mixture } => {
+            let mut out = Score2Plan::new(design, effects, Vec::new(), private.mu()?)?;
+            (out.sites, out.booklets, out.grid) = (sites, booklets, plan.grid);
+            (out.site_sd, out.missing) = (private.site_sd, private.missing);
+            (out.mixture, out.seed) = (*mixture, private.seed);
+            out.noise_sd = out.central_noise()?;
+            Ok(PrivatePlan::Score2(Box::new(out)))
+        }
+        Mechanism::FedirtDp { settings, .. } => {
+            let sigma = noise_multiplier(private.budget()?, settings.sampling_rate, settings.rounds as u32)?;
+            let mut out = fedirt_dp::Plan::new(design, effects, Vec::new(), *settings, sigma);
+            (out.sites, out.booklets, out.grid) = (sites, booklets, plan.grid);
+            (out.site_sd, out.missing) = (private.site_sd, private.missing);
+            Ok(PrivatePlan::FedirtDp(Box::new(out)))
+        }
     }
-    out.missing = private.missing;
-    out.mixture = private.mixture;
-    out.seed = private.seed;
-    out.noise_sd = out.central_noise()?;
-    Ok(out)
 }
 
-/// The noise of a stage (the first or the second question) for a cohort.
-pub fn noise(terms: &Terms, plan: &Score2Plan, stage: usize) -> Result<Noise, PrivateRefusal> {
-    let share = ROUND_SHARES.get(stage).ok_or(PrivateRefusal::Question("there are two rounds only"))?;
-    let mu_squared = plan.mu * plan.mu * share;
-    let lattice = Lattice::new(plan.clip()?, 1.0 / mu_squared.sqrt())?;
-    let sites = plan.sites.len() as u32;
-    // With one or two sites every honest one carries the whole noise.
-    let colluders = if sites <= 2 { sites.saturating_sub(1) } else { terms.thresholds.colluders() as u32 };
-    let shares = lattice.shares(plan.width()? as u32, plan.students(), sites, colluders)?;
-    Ok(Noise { lattice, shares, mu_squared, sites: plan.sites.len() })
+/// The noise of a stage (the first, the second … question) for a cohort.
+pub fn noise(terms: &Terms, plan: &PrivatePlan, stage: usize) -> Result<Noise, PrivateRefusal> {
+    let (clip, sigma, width) = plan.sum(stage)?;
+    let lattice = Lattice::new(clip, sigma)?;
+    let sites = plan.sites() as u32;
+    let colluders = match sites {
+        // With one or two sites every honest one carries the whole noise.
+        0..=2 => sites.saturating_sub(1),
+        _ => terms.thresholds.colluders() as u32,
+    };
+    let shares = lattice.shares(width as u32, plan.students(), sites, colluders)?;
+    // Sampling only helps: what it saves is in σ already, and a filter may count the whole.
+    Ok(Noise { lattice, shares, mu_squared: sigma.powi(-2), sites: plan.sites() })
 }
 
 /// Whether a question is one of the plan's: everything but θ and W.
-pub fn check_question(plan: &Score2Plan, request: &ScoreRequest) -> Result<(), PrivateRefusal> {
-    let same = [
-        (request.design == plan.design, "items, models or categories differ"),
-        (request.effects == plan.effects && request.site_sd == plan.site_sd, "site effects differ"),
-        (request.sites == plan.sites.len(), "the number of sites differs"),
-        (request.grid == plan.grid, "the grid over ability differs"),
-        (request.mixture == plan.mixture && request.missing == plan.missing, "the treatment of rows differs"),
-        (request.booklets == plan.booklets, "booklets differ"),
-        (request.clip == plan.clip()?, "the clipping norm differs"),
-    ];
+pub fn check_question(plan: &PrivatePlan, question: &ScoreQuestion) -> Result<(), PrivateRefusal> {
+    let same = match (plan, question) {
+        (PrivatePlan::Score2(plan), ScoreQuestion::Whitened(asked)) => vec![
+            (asked.design == plan.design, "items, models or categories differ"),
+            (asked.effects == plan.effects && asked.site_sd == plan.site_sd, "site effects differ"),
+            (asked.sites == plan.sites.len(), "the number of sites differs"),
+            (asked.grid == plan.grid, "the grid over ability differs"),
+            (asked.mixture == plan.mixture && asked.missing == plan.missing, "the treatment of rows differs"),
+            (asked.booklets == plan.booklets, "booklets differ"),
+            (asked.clip == plan.clip()?, "the clipping norm differs"),
+        ],
+        (PrivatePlan::FedirtDp(plan), ScoreQuestion::Gradient(asked)) => vec![
+            (asked.design == plan.design, "items, models or categories differ"),
+            (asked.effects == plan.effects && asked.site_sd == plan.site_sd, "site effects differ"),
+            (asked.sites == plan.sites.len(), "the number of sites differs"),
+            (asked.grid == plan.grid, "the grid over ability differs"),
+            (asked.missing == plan.missing && asked.booklets == plan.booklets, "booklets or rows differ"),
+            (asked.clip == plan.settings.clip, "the clipping norm differs"),
+            (asked.sampling_rate == plan.settings.sampling_rate, "the sampling rate differs"),
+        ],
+        _ => vec![(false, "it is of another mechanism")],
+    };
     match same.iter().find(|(fine, _)| !fine) {
         Some((_, what)) => Err(PrivateRefusal::Question(what)),
         None => Ok(()),
     }
 }
 
-/// A site's answer: its rows clipped and summed, with its share of the noise. There is no other way to the numbers.
+/// A site's answer: its rows clipped and summed, with its share of the noise. There is no other way to the numbers,
+/// unless the terms name the server as the one who makes the noise.
 pub fn answer(
+    terms: &Terms,
     table: &ResponseTable,
     index: usize,
-    request: &ScoreRequest,
+    question: &ScoreQuestion,
     noise: &Noise,
     random: &mut impl CryptoRng,
-) -> Result<NoisySum, PrivateRefusal> {
-    let mut clipper = noise.lattice.clipper(request.width()?)?;
-    each_whitened_score(table, index, request, |row| clipper.add(row))?;
-    Ok(clipper.finish().with_noise(noise.shares.draw(random))?)
+) -> Result<Vec<u64>, PrivateRefusal> {
+    let mut clipper = noise.lattice.clipper(question.width()?)?;
+    match question {
+        ScoreQuestion::Whitened(request) => {
+            each_whitened_score(table, index, request, |row| clipper.add(row))?;
+        }
+        ScoreQuestion::Gradient(request) => {
+            let rate = request.sampling_rate;
+            fedirt_dp::each_gradient(table, index, request, |row| {
+                // Drawn for every row, whether it counts or not.
+                if rate >= 1.0 || noise::sample(random, rate) {
+                    clipper.add(row);
+                }
+            })?;
+        }
+    }
+    let sum = clipper.finish();
+    if terms.private.as_ref().is_some_and(PrivateTerms::server_makes_the_noise) {
+        return Ok(sum.exact_sum_for_a_trusted_server());
+    }
+    Ok(sum.with_noise(noise.shares.draw(random))?.into_words())
+}
+
+/// The server's own noise on an exact sum, where the terms say so; gives the SD of the noise in the sum.
+pub fn server_noise(
+    terms: &Terms,
+    noise: &Noise,
+    stage: usize,
+    total: &mut [u64],
+) -> Result<f64, PrivateRefusal> {
+    let Some(Mechanism::FedirtDp { noise: NoiseAt::Server { seed }, .. }) =
+        terms.private.as_ref().map(|private| &private.mechanism)
+    else {
+        return Ok(noise.sum_sd());
+    };
+    let mut random = ChaCha20Rng::from_seed(*seed);
+    random.set_stream(stage as u64);
+    let sd = noise.lattice.sum_sd().ceil();
+    NoiseShare::draw(&mut random, sd as u64, total.len()).add_at_a_trusted_server(total)?;
+    Ok(sd * noise.lattice.step())
 }

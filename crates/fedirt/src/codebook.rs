@@ -1,6 +1,6 @@
 //! One codebook for all sites: items matched by name, models and anchors given by name.
 
-use crate::args::FitArgs;
+use crate::args::{AlgorithmArg, FitArgs};
 use crate::error::CliError;
 use crate::remarks::listed;
 use fedirt_model::centre::{Anchor, ItemPlan};
@@ -92,7 +92,8 @@ pub(crate) fn plan_items(
     for item in &mut plan {
         problems.extend(settle_codes(item, seen.of(&item.name)));
         warnings.extend(unused_fixed_steps(item, seen.of(&item.name)));
-        if (args.secure || args.private) && item.codes.is_none() && item.anchor.is_none() {
+        let codebook_only = args.secure || args.private || args.algorithm == AlgorithmArg::FedirtDp;
+        if codebook_only && item.codes.is_none() && item.anchor.is_none() {
             // In a plan the codebook says which categories there are: no site tells which of them it uses.
             item.codes = Some((0..64).filter(|c| seen.of(&item.name) >> c & 1 == 1).collect());
         }

@@ -110,25 +110,6 @@ impl Score2Result {
         Some([(low, errors[at]), (high, errors[at + 1])])
     }
 
-    /// Covariance of the estimates in the coordinates of the fit: log a, difficulties, contrasts of effects, shares.
-    pub fn covariance_table(&self, names: &[String]) -> crate::fit::Covariance {
-        let mut rows = Vec::new();
-        for (j, name) in names.iter().enumerate().take(self.coordinates.design().len()) {
-            if self.coordinates.slope_is_free(j) {
-                rows.push(format!("{name}.log_a"));
-            }
-            let steps = self.coordinates.difficulties(j).len();
-            rows.extend(
-                (1..=steps).map(|c| if steps == 1 { format!("{name}.b") } else { format!("{name}.b{c}") }),
-            );
-        }
-        rows.extend((1..=self.coordinates.contrasts()).map(|c| format!("site_contrast{c}")));
-        if self.coordinates.mixture() {
-            rows.extend(["share_lowest".to_owned(), "share_highest".to_owned()]);
-        }
-        crate::fit::Covariance { names: rows, matrix: self.covariance.clone() }
-    }
-
     /// Everything that a reader should know before using the numbers.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();

@@ -1,5 +1,6 @@
 //! What the coordinator makes of a round's sum: the next question, or the result.
 
+use super::private_centre::PrivateCentre;
 use super::{Aggregator, CoordinatorError, Finished};
 use crate::codebook;
 use crate::declaration::Declarations;
@@ -10,7 +11,6 @@ use crate::terms::Terms;
 use fedirt_model::centre::{Calibration, Secrecy, Step};
 use fedirt_model::exchange::Aggregate;
 use fedirt_model::fit::TraceEntry;
-use fedirt_model::private::{Score2, Step as PrivateStep, fit as private_fit};
 use fedirt_model::statistics::{Combination, Mode};
 use fedirt_privacy::secure::SiteId;
 use std::collections::BTreeSet;
@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 pub(super) enum Centre {
     /// Exact sums.
     Exact(Box<Calibration>),
-    /// Noisy sums, at the first or second question.
-    Private { machine: Box<Score2>, stage: usize },
+    /// Noisy sums.
+    Private(Box<PrivateCentre>),
 }
 
 /// What it wants next.
@@ -45,10 +45,8 @@ impl Centre {
         cohort: &BTreeSet<SiteId>,
     ) -> Result<(Self, Question), CoordinatorError> {
         if terms.mode == Mode::Private {
-            let plan = private::plan_of(terms, declarations, cohort)?;
-            let (machine, request) = Score2::new(plan).map_err(private::PrivateRefusal::from)?;
-            let centre = Self::Private { machine: Box::new(machine), stage: 0 };
-            return Ok((centre, Question::Scores { stage: 0, request }));
+            let (centre, question) = PrivateCentre::new(private::plan_of(terms, declarations, cohort)?)?;
+            return Ok((Self::Private(Box::new(centre)), question));
         }
         let mut plan = terms.plan.clone();
         if terms.mode == Mode::Secure {
@@ -96,31 +94,11 @@ impl Centre {
                     }
                 }
             }
-            (Self::Private { machine, stage }, Question::Scores { .. }) => {
+            (Self::Private(centre), Question::Scores { .. }) => {
                 let Brought::Total(total) = brought else {
                     return Err(CoordinatorError::Internal("noisy sums come under masks only".into()));
                 };
-                let noise = private::noise(terms, machine.plan(), *stage)?;
-                let sums = noise.lattice.decode(&total);
-                let step = machine
-                    .advance_with_noise(&sums, noise.sum_sd())
-                    .map_err(private::PrivateRefusal::from)?;
-                *stage += 1;
-                match step {
-                    PrivateStep::Ask(request) => {
-                        Ok(Next::Ask(Box::new(Question::Scores { stage: *stage, request: *request })))
-                    }
-                    PrivateStep::Done(result) => {
-                        let private = terms.private.as_ref().ok_or(private::PrivateRefusal::NoTerms)?;
-                        let statement = private.statement().map_err(private::PrivateRefusal::from)?;
-                        let names: Vec<String> = terms.plan.items.iter().map(|i| i.name.clone()).collect();
-                        let mut fit =
-                            private_fit(machine.plan(), &result, &names, statement, String::new(), version);
-                        fit.codebook_hash = codebook::hash(&fit.items);
-                        let covariance = result.covariance_table(&names);
-                        Ok(Next::Done(Box::new(Finished { fit, covariance })))
-                    }
-                }
+                Ok(centre.advance(terms, total)?)
             }
             _ => Err(CoordinatorError::Internal("the question does not belong to this study".into())),
         }
@@ -130,7 +108,7 @@ impl Centre {
     pub(super) fn trace_after(&self, reported: usize) -> Vec<TraceEntry> {
         match self {
             Self::Exact(calibration) => calibration.trace().iter().skip(reported).cloned().collect(),
-            Self::Private { .. } => Vec::new(),
+            Self::Private(_) => Vec::new(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod aggregate;
 mod centre;
 mod error;
 mod gathering;
+mod private_centre;
 mod rounds;
 
 pub use aggregate::{Aggregator, ExactSum, Numbers};

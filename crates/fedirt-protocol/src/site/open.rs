@@ -4,11 +4,10 @@ use super::{PrivateCost, Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Bounds;
 use crate::message::{Broadcast, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::{self, Approval, PolicyRefusal};
-use crate::private::{self, Noise, PrivateRefusal};
+use crate::private::{self, Noise, PrivateRefusal, ScoreQuestion};
 use crate::terms::OnLoss;
 use crate::{codec, coverage, encoding};
 use fedirt_model::exchange::{Ask, Request};
-use fedirt_model::private::{Score2Plan, ScoreRequest};
 use fedirt_model::statistics::{Mode, Statistic};
 use fedirt_privacy::secure::{Cohort, SignedHello, SiteId, suppress};
 use rand::CryptoRng;
@@ -91,9 +90,8 @@ impl SiteMachine {
         let (words, by_name) = match &told.question {
             Question::Sums(request) => self.sums(request, told.bounds, &cohort)?,
             Question::Scores { stage, request } => {
-                let (_, noise) = self.noise(*stage, request, &cohort)?;
-                let noisy = private::answer(self.site.table(), index, request, &noise, random)?;
-                (noisy.into_words(), Vec::new())
+                let noise = self.noise(*stage, request, &cohort)?;
+                (private::answer(&self.terms, self.site.table(), index, request, &noise, random)?, Vec::new())
             }
         };
         let sums = match bound {
@@ -167,14 +165,13 @@ impl SiteMachine {
     fn noise(
         &self,
         stage: usize,
-        request: &ScoreRequest,
+        question: &ScoreQuestion,
         cohort: &BTreeSet<SiteId>,
-    ) -> Result<(Score2Plan, Noise), Refusal> {
+    ) -> Result<Noise, Refusal> {
         let pinned = self.pinned.as_ref().ok_or(Refusal::Mismatch("no roster is pinned"))?;
         let plan = private::plan_of(&self.terms, &pinned.declarations, cohort)?;
-        private::check_question(&plan, request)?;
-        let noise = private::noise(&self.terms, &plan, stage)?;
-        Ok((plan, noise))
+        private::check_question(&plan, question)?;
+        Ok(private::noise(&self.terms, &plan, stage)?)
     }
 
     fn release(&self, turn: Turn, told: &Broadcast, cohort: &BTreeSet<SiteId>) -> Result<Release, Refusal> {
@@ -199,7 +196,7 @@ impl SiteMachine {
                 release.place = place.map(|place| (place.effect, place.se));
             }
             Question::Scores { stage, request } => {
-                let (_, noise) = self.noise(*stage, request, cohort)?;
+                let noise = self.noise(*stage, request, cohort)?;
                 let slack = noise.shares.slack(1).map_err(PrivateRefusal::from)?;
                 release.cost =
                     Some(PrivateCost { mu_squared: noise.mu_squared, eta: slack.eta, kappa: slack.kappa });

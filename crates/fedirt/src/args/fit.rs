@@ -63,6 +63,8 @@ pub(crate) enum AlgorithmArg {
     Fedavg,
     /// averages of separate fits
     Meta,
+    /// FedIRT-DP as published: many rounds of clipped, noisy gradients (needs --epsilon)
+    FedirtDp,
 }
 
 impl AlgorithmArg {
@@ -74,6 +76,7 @@ impl AlgorithmArg {
             Self::Fedsgd => "fedsgd",
             Self::Fedavg => "fedavg",
             Self::Meta => "meta",
+            Self::FedirtDp => "fedirt-dp",
         }
     }
 }
@@ -85,6 +88,26 @@ pub(crate) enum MissingAnswersArg {
     Counted,
     /// the answer counts as the lowest category
     Wrong,
+}
+
+/// Who makes the noise of fedirt-dp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NoiseArg {
+    /// the server, who sees exact sums: as published
+    Central,
+    /// the sites: nobody sees an exact sum
+    Distributed,
+}
+
+/// Settings of fedirt-dp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PresetArg {
+    /// reproduce the paper's Studies 1 and 2
+    Published,
+    /// the best in simulations for this many students and this ε
+    Tuned,
+    /// reproduce the paper's Study 3
+    Study3,
 }
 
 /// Weights of the quadrature.
@@ -138,12 +161,12 @@ pub(crate) struct FitArgs {
     #[arg(long, requires = "secure", help_heading = "Privacy")]
     pub publish_effects: bool,
     /// Hide each student: noisy sums of clipped scores, (ε, δ)-differentially private
-    #[arg(long, conflicts_with = "secure", requires = "epsilon", help_heading = "Privacy")]
+    #[arg(long, conflicts_with = "secure", help_heading = "Privacy")]
     pub private: bool,
-    /// With --private: ε, the privacy loss (1 is strong, 8 weak)
+    /// With --private or fedirt-dp: ε, the privacy loss (1 is strong, 8 weak)
     #[arg(long, value_name = "E", allow_hyphen_values = true, help_heading = "Privacy")]
     pub epsilon: Option<f64>,
-    /// With --private: δ [default: 1e-6]
+    /// With --private or fedirt-dp: δ [default: 1e-6]
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Privacy")]
     pub delta: Option<f64>,
     /// With --private: sites that may work with the coordinator; the others make up for their noise [default: 0]
@@ -152,7 +175,7 @@ pub(crate) struct FitArgs {
     /// With --private: model rows that are all lowest or all highest apart
     #[arg(long, requires = "private", help_heading = "Privacy")]
     pub mixture: bool,
-    /// With --private: rows that lack an answer count for nothing, or the answer counts as wrong
+    /// With --private or fedirt-dp: rows that lack an answer count for nothing, or the answer counts as wrong
     #[arg(long, value_name = "HOW", help_heading = "Privacy")]
     pub missing_answers: Option<MissingAnswersArg>,
     /// With --private and --effects none: SD of ability between sites [default: 0]
@@ -181,7 +204,7 @@ pub(crate) struct FitArgs {
         help_heading = "Estimation"
     )]
     pub tolerance: f64,
-    /// Most rounds [default: 300]
+    /// Most rounds [default: 300]; with fedirt-dp the planned rounds [default: 100]
     #[arg(long, value_name = "R", help_heading = "Estimation")]
     pub max_rounds: Option<usize>,
     /// Threads [default: all cores]; results do not depend on it
@@ -193,12 +216,24 @@ pub(crate) struct FitArgs {
     /// Share of sites that take part in a round [default: 1]
     #[arg(long, value_name = "C", allow_hyphen_values = true, help_heading = "fedsgd and fedavg")]
     pub client_fraction: Option<f64>,
-    /// Step size [default: 1]
+    /// Step size [default: 1; fedirt-dp: 0.05]
     #[arg(long, value_name = "ETA", allow_hyphen_values = true, help_heading = "fedsgd and fedavg")]
     pub learning_rate: Option<f64>,
     /// Seed of the choice of sites [default: 1]
     #[arg(long, value_name = "S", help_heading = "fedsgd and fedavg")]
     pub seed: Option<u64>,
+    /// Who makes the noise [default: central as published; distributed with --private]
+    #[arg(long, value_name = "WHERE", help_heading = "fedirt-dp")]
+    pub noise: Option<NoiseArg>,
+    /// Settings to start from [default: published]
+    #[arg(long, value_name = "NAME", help_heading = "fedirt-dp")]
+    pub preset: Option<PresetArg>,
+    /// Longest gradient of a student, C [default: 3]
+    #[arg(long, value_name = "C", allow_hyphen_values = true, help_heading = "fedirt-dp")]
+    pub clip: Option<f64>,
+    /// Share of students who take part in a round [default: 1]
+    #[arg(long, value_name = "Q", allow_hyphen_values = true, help_heading = "fedirt-dp")]
+    pub sampling_rate: Option<f64>,
     /// Folder for fit.json, items.csv, sites.csv, scores.csv, covariance.csv and report.html
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,

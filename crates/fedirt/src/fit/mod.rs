@@ -4,7 +4,7 @@ mod plan;
 mod results;
 mod rules;
 
-use crate::args::FitArgs;
+use crate::args::{AlgorithmArg, FitArgs};
 use crate::codebook::{self, ItemFiles};
 use crate::error::CliError;
 use crate::output::folder::Folder;
@@ -13,9 +13,13 @@ use crate::progress::{Progress, Watcher};
 use crate::remarks::{self, listed};
 use crate::terminal;
 use crate::transcript::Transcript;
-use fedirt_model::fit::Fit;
+use fedirt_model::fit::{Fit, Warning};
+use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
+use fedirt_privacy::accountant::Delta;
 use fedirt_protocol::in_process::{self, Setting};
+use fedirt_protocol::private::PrivateTerms;
+use rand::TryRng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
 use std::process::ExitCode;
@@ -65,8 +69,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     progress.say("round 1");
     let max_rounds = plan.settings.max_rounds;
     let mut watcher = Watcher { progress: &progress, transcript };
-    let private = args.private.then(|| plan::private(args));
-    let mode = match (args.secure, args.private) {
+    let hides_students = args.private || args.algorithm == AlgorithmArg::FedirtDp;
+    let private = if hides_students { Some(privacy(args, &sites, &mut warnings)?) } else { None };
+    let mode = match (args.secure, hides_students) {
         (true, _) => Mode::Secure,
         (_, true) => Mode::Private,
         _ => Mode::Plain,
@@ -110,11 +115,36 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         stdout::print(&text)?;
     }
     // A private fit does not say: whether it converged would depend on the answers.
-    if fit.converged == Some(true) || args.private {
+    if fit.converged == Some(true) || fit.privacy.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
     stderr::not_converged(&why_not_converged(fit, args, max_rounds));
     Ok(ExitCode::from(1))
+}
+
+/// The terms of a private run, once the number of students is known, which is public.
+fn privacy(
+    args: &FitArgs,
+    sites: &[(String, ResponseTable)],
+    warnings: &mut Vec<Warning>,
+) -> Result<PrivateTerms, CliError> {
+    let students = sites.iter().map(|(_, table)| table.students() as u64).sum();
+    let mut seed = [0; 32];
+    SysRng.try_fill_bytes(&mut seed).map_err(|error| CliError::Usage(format!("no randomness: {error}")))?;
+    let private = plan::private(args, students, seed);
+    let large = Delta::new(private.delta)
+        .and_then(|delta| delta.is_large_for(students))
+        .map_err(|error| CliError::Usage(format!("--delta {}: {error}", private.delta)))?;
+    if large {
+        warnings.push(Warning {
+            code: "delta_large".into(),
+            message: format!(
+                "delta is {:e}, more than one in ten times the {students} students: a smaller one promises more",
+                private.delta
+            ),
+        });
+    }
+    Ok(private)
 }
 
 /// Why a run ended early, which items are to blame, and what may help.

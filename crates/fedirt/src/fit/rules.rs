@@ -1,6 +1,6 @@
 //! What the flags of `fedirt fit` must fulfil before any file is opened.
 
-use crate::args::{AlgorithmArg, EffectsArg, FitArgs};
+use crate::args::{AlgorithmArg, EffectsArg, FitArgs, NoiseArg};
 use crate::error::CliError;
 use fedirt_privacy::accountant::{Delta, Epsilon};
 
@@ -44,7 +44,9 @@ pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
     if let Some(epochs) = args.local_epochs {
         need(epochs >= 1, format!("--local-epochs {epochs}: at least 1 is needed"));
     }
-    if args.secure && !matches!(args.algorithm, AlgorithmArg::Newton | AlgorithmArg::Em) {
+    if args.secure
+        && !matches!(args.algorithm, AlgorithmArg::Newton | AlgorithmArg::Em | AlgorithmArg::FedirtDp)
+    {
         problems.push(format!(
             "--secure: {} needs each site's own numbers; newton and em need sums alone",
             args.algorithm.name()
@@ -55,10 +57,11 @@ pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
     CliError::usage(problems)
 }
 
-/// What --private needs, and what it rules out: all before a file is opened.
+/// What --private and fedirt-dp need, and what they rule out: all before a file is opened.
 fn privacy(args: &FitArgs) -> Vec<String> {
     let mut problems = Vec::new();
-    if !args.private {
+    let published = args.algorithm == AlgorithmArg::FedirtDp;
+    if !(args.private || published) {
         for (flag, given) in [
             ("--epsilon", args.epsilon.is_some()),
             ("--delta", args.delta.is_some()),
@@ -67,15 +70,15 @@ fn privacy(args: &FitArgs) -> Vec<String> {
             ("--site-sd", args.site_sd.is_some()),
         ] {
             if given {
-                problems.push(format!("{flag} is used with --private only"));
+                problems.push(format!("{flag} is used with --private or --algorithm fedirt-dp only"));
             }
         }
         return problems;
     }
-    if let Some(epsilon) = args.epsilon
-        && let Err(error) = Epsilon::new(epsilon)
-    {
-        problems.push(format!("--epsilon {epsilon}: {error}"));
+    match args.epsilon.map(|epsilon| (epsilon, Epsilon::new(epsilon))) {
+        None => problems.push("--epsilon is needed: 1 is strong privacy, 8 weak".to_owned()),
+        Some((epsilon, Err(error))) => problems.push(format!("--epsilon {epsilon}: {error}")),
+        Some((_, Ok(_))) => {}
     }
     if let Some(delta) = args.delta
         && let Err(error) = Delta::new(delta)
@@ -87,15 +90,32 @@ fn privacy(args: &FitArgs) -> Vec<String> {
     {
         problems.push(format!("--site-sd {sd}: a number of 0 or more is needed, and --effects none"));
     }
+    if let Some(clip) = args.clip
+        && !(clip.is_finite() && clip > 0.0)
+    {
+        problems.push(format!("--clip {clip}: a number above 0 is needed"));
+    }
+    if let Some(rate) = args.sampling_rate
+        && !(rate > 0.0 && rate <= 1.0)
+    {
+        problems.push(format!("--sampling-rate {rate}: a share above 0 and at most 1 is needed"));
+    }
+    let own = matches!(args.algorithm, AlgorithmArg::Newton | AlgorithmArg::FedirtDp);
     for (given, text) in [
-        (args.algorithm != AlgorithmArg::Newton, "--algorithm: --private has its own; leave it out"),
-        (args.effects == Some(EffectsArg::Random), "--effects random: --private knows fixed and none"),
+        (!own, "--algorithm: --private has its own (score2), or takes fedirt-dp"),
+        (args.effects == Some(EffectsArg::Random), "--effects random: private fits know fixed and none"),
         (
             args.weight.is_some(),
             "--weight: weights cannot be kept private: one student's would move everybody's sums",
         ),
         (args.seed.is_some(), "--seed: the noise must come from the operating system"),
-        (args.fixed_items.is_some(), "--fixed-items: --private knows no fixed items yet"),
+        (args.fixed_items.is_some(), "--fixed-items: private fits know no fixed items"),
+        (
+            args.private && args.noise == Some(NoiseArg::Central),
+            "--noise central: the server would see exact sums; --private means noise made at the sites",
+        ),
+        (published && args.mixture, "--mixture belongs to score2, not to fedirt-dp"),
+        (args.secure && published, "--secure: fedirt-dp adds noise of its own; use --private"),
     ] {
         if given {
             problems.push(text.to_owned());
@@ -106,12 +126,15 @@ fn privacy(args: &FitArgs) -> Vec<String> {
 
 /// Flags that the chosen algorithm does not use.
 fn unused(args: &FitArgs) -> Vec<String> {
-    use AlgorithmArg::{Fedavg, Fedsgd};
-    let flags: [(&str, bool, &[AlgorithmArg]); 4] = [
+    use AlgorithmArg::{Fedavg, FedirtDp, Fedsgd};
+    let flags: [(&str, bool, &[AlgorithmArg]); 7] = [
         ("--local-epochs", args.local_epochs.is_some(), &[Fedavg]),
         ("--client-fraction", args.client_fraction.is_some(), &[Fedsgd, Fedavg]),
-        ("--learning-rate", args.learning_rate.is_some(), &[Fedsgd, Fedavg]),
-        ("--seed", args.seed.is_some(), &[Fedsgd, Fedavg]),
+        ("--learning-rate", args.learning_rate.is_some(), &[Fedsgd, Fedavg, FedirtDp]),
+        ("--noise", args.noise.is_some(), &[FedirtDp]),
+        ("--preset", args.preset.is_some(), &[FedirtDp]),
+        ("--sampling-rate", args.sampling_rate.is_some() || args.clip.is_some(), &[FedirtDp]),
+        ("--seed", args.seed.is_some() && !args.private, &[Fedsgd, Fedavg, FedirtDp]),
     ];
     flags
         .into_iter()

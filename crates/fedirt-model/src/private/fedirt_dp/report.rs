@@ -104,7 +104,7 @@ pub fn fit(
         format: FORMAT.into(),
         model,
         effects: plan.effects.name().to_owned(),
-        algorithm: "fedirt_dp".into(),
+        algorithm: "fedirt-dp".into(),
         mode: "private".into(),
         n: plan.students(),
         loglik: None,
