@@ -145,3 +145,87 @@ fn hello_turn(hello: &SignedHello) -> Turn {
     let round = hello.round();
     Turn { round: round.round as u32, attempt: round.attempt as u32 }
 }
+
+#[cfg(test)]
+mod tests {
+    //! The witness must see what it is there to see.
+    use super::*;
+    use crate::simulation::study::{Kind, Mode2, terms};
+    use crate::site::Release;
+    use crate::terms::OnLoss;
+
+    fn witness() -> (Witness, SiteId) {
+        let terms = terms(Kind { mode: Mode2::Plain, sites: 3 }, OnLoss::Wait);
+        (Witness::new(&terms), SiteId::try_from("site 0").expect("a name"))
+    }
+
+    fn upload(round: u32, word: u64) -> ToCoordinator {
+        let turn = Turn { round, attempt: 1 };
+        ToCoordinator::Upload { turn, sums: Sums::Plain(vec![word]), by_name: Vec::new() }
+    }
+
+    fn disk(round: u32) -> Vec<SiteEvent> {
+        let turn = Turn { round, attempt: 1 };
+        vec![SiteEvent::Released(release(round, 3)), SiteEvent::Upload { turn, message: upload(round, 1) }]
+    }
+
+    fn release(round: u32, sites: usize) -> Release {
+        Release {
+            turn: Turn { round, attempt: 1 },
+            cohort: (0..sites).map(|k| format!("site {k}")).collect(),
+            statistics: Vec::new(),
+            points: Vec::new(),
+            effect_totals: false,
+            place: None,
+            cost: None,
+        }
+    }
+
+    /// A ledger with one exact release.
+    fn ledger() -> String {
+        use fedirt_privacy::ledger::{Entry, ExactMode, ExactRelease, Label};
+        let label = |text: &str| Label::try_from(text).expect("a label");
+        let release = ExactRelease {
+            population: label("p"),
+            study: crate::StudyId::try_from("s").expect("a name"),
+            mode: ExactMode::Plain,
+            statistics: [label("x")].into(),
+            cohort: [SiteId::try_from("site 0").expect("a name")].into(),
+            rows: vec![1],
+            time: label("t"),
+        };
+        Ledger::new().propose(Entry::Exact(release)).expect("a first entry").text()
+    }
+
+    #[test]
+    fn faults_of_sites_are_seen() {
+        let (mut honest, site) = witness();
+        honest.sent(&site, &upload(1, 1), &disk(1), &ledger());
+        honest.sent(&site, &upload(1, 1), &disk(1), &ledger());
+        assert_eq!(honest.broken, None);
+
+        let (mut two, site) = witness();
+        two.sent(&site, &upload(1, 1), &disk(1), &ledger());
+        two.sent(&site, &upload(1, 2), &disk(1), &ledger());
+        assert!(two.broken.is_some_and(|rule| rule.contains("two different")));
+
+        let (mut early, site) = witness();
+        early.sent(&site, &upload(1, 1), &[], &ledger());
+        assert!(early.broken.is_some_and(|rule| rule.contains("before it was on disk")));
+
+        let (mut unpaid, site) = witness();
+        unpaid.sent(&site, &upload(1, 1), &disk(1), "");
+        assert!(unpaid.broken.is_some_and(|rule| rule.contains("without an entry")));
+
+        let (mut lower, site) = witness();
+        lower.sent(&site, &upload(2, 1), &disk(2), &ledger());
+        lower.sent(&site, &upload(1, 1), &disk(1), &ledger());
+        assert!(lower.broken.is_some_and(|rule| rule.contains("after a higher")));
+
+        let terms = terms(Kind { mode: Mode2::Secure, sites: 5 }, OnLoss::Wait);
+        let mut chain = Witness::new(&terms);
+        chain.persisted(&site, &SiteEvent::Released(release(1, 5)));
+        chain.persisted(&site, &SiteEvent::Released(release(2, 4)));
+        assert!(chain.broken.is_some_and(|rule| rule.contains("left the chain")));
+    }
+}
