@@ -55,6 +55,9 @@ pub struct Condition {
     pub slopes: (f64, f64),
     /// Difficulties are uniform between these.
     pub difficulties: (f64, f64),
+    /// Seed of item parameters that are the same in all replications, as the paper has them; else each replication
+    /// draws its own.
+    pub parameters: Option<u64>,
     /// Share of each site's rows that are all ones.
     pub contamination: f64,
     /// Site effects of the fit.
@@ -79,6 +82,7 @@ impl Condition {
             site_effects: vec![0.0; 10],
             slopes: (1.0, 2.0),
             difficulties: (-1.0, 0.0),
+            parameters: None,
             contamination: 0.0,
             effects: Effects::None,
             grid: PAPER_GRID,
@@ -106,9 +110,11 @@ impl Condition {
         Ok(noise_multiplier(budget, self.settings.sampling_rate, rounds)?)
     }
 
-    /// Parameters and rows of a seed.
+    /// Parameters (from `rng`, unless they are fixed) and rows of a seed.
     pub fn draw(&self, rng: &mut ChaCha8Rng, seed: u64) -> (Truth, Vec<ResponseTable>) {
-        let mut between = |(from, to): (f64, f64)| from + (to - from) * rng.random::<f64>();
+        let mut fixed = self.parameters.map(ChaCha8Rng::seed_from_u64);
+        let source = fixed.as_mut().unwrap_or(rng);
+        let mut between = |(from, to): (f64, f64)| from + (to - from) * source.random::<f64>();
         let mut item = |j: usize| {
             let (a, b) = (between(self.slopes), between(self.difficulties));
             let (name, model) = (format!("i{:02}", j + 1), "2pl".to_owned());
