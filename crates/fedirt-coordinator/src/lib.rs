@@ -15,6 +15,7 @@ pub mod authority;
 pub mod clock;
 pub mod error;
 pub mod folder;
+pub mod history;
 pub mod http;
 pub mod invite;
 pub mod logs;

@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod codebook;
+mod coordinator;
 mod error;
 mod fit;
 mod output;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args),
         Command::Study(args) => study::run(args),
         Command::Privacy(args) => privacy::run(args),
+        Command::Coordinator(args) => coordinator::run(args),
     };
     result.unwrap_or_else(|error| {
         error.tell();

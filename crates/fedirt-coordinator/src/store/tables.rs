@@ -116,16 +116,19 @@ pub fn put_study(connection: &Connection, study: &Study, hash: &[u8; 32]) -> Res
 }
 
 /// Hands a study's events on, in order.
-pub fn events<E: From<rusqlite::Error>>(
+pub fn events<E>(
     connection: &Connection,
     study: &str,
+    wrong: impl Fn(rusqlite::Error) -> E,
     mut take: impl FnMut(i64, Timestamp, Vec<u8>) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let mut query =
-        connection.prepare("SELECT seq, at_ms, input FROM events WHERE study = ?1 ORDER BY seq")?;
-    let mut rows = query.query([study])?;
-    while let Some(row) = rows.next()? {
-        take(row.get(0)?, timestamp(row.get(1)?), row.get(2)?)?;
+    let sql = "SELECT seq, at_ms, input FROM events WHERE study = ?1 ORDER BY seq";
+    let mut query = connection.prepare(sql).map_err(&wrong)?;
+    let mut rows = query.query([study]).map_err(&wrong)?;
+    while let Some(row) = rows.next().map_err(&wrong)? {
+        let read = || -> Result<(i64, i64, Vec<u8>)> { Ok((row.get(0)?, row.get(1)?, row.get(2)?)) };
+        let (seq, at, input) = read().map_err(&wrong)?;
+        take(seq, timestamp(at), input)?;
     }
     Ok(())
 }

@@ -72,7 +72,7 @@ impl Machine {
         let mut machine = Self { coordinator: Coordinator::new(terms, created), seq: 0, latest: created };
         let mut all = Consequences::default();
         let mut mail = BTreeMap::new();
-        store::events(connection, &study, |seq, at, bytes| {
+        store::events(connection, &study, ReplayError::Store, |seq, at, bytes| {
             if seq != machine.seq + 1 {
                 return Err(ReplayError::Gap(machine.seq + 1));
             }

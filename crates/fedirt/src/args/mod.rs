@@ -1,6 +1,7 @@
 //! The command line, as typed: one file per subcommand.
 
 mod check;
+mod coordinator;
 mod fit;
 mod privacy;
 mod report;
@@ -12,7 +13,13 @@ use anstyle::AnsiColor;
 pub(crate) use check::CheckArgs;
 use clap::builder::Styles;
 use clap::{Args, Parser, Subcommand};
-pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, QuadratureArg};
+pub(crate) use coordinator::{
+    CoordinatorArgs, CoordinatorCommand, CoordinatorExportArgs, CoordinatorInitArgs, CoordinatorInviteArgs,
+    CoordinatorStartArgs, CoordinatorStatusArgs, ModeArg,
+};
+pub(crate) use fit::{
+    AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, PresetArg, QuadratureArg,
+};
 pub(crate) use privacy::{EpsilonArgs, NoiseArgs, PrivacyArgs, PrivacyCommand};
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};
@@ -51,6 +58,8 @@ pub(crate) enum Command {
     Study(StudyArgs),
     /// Say what ε a noise gives, and what noise an ε needs
     Privacy(PrivacyArgs),
+    /// Coordinate studies with sites over a network
+    Coordinator(CoordinatorArgs),
 }
 
 const EXAMPLES: &str = "Start here:

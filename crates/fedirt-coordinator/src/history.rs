@@ -1,0 +1,67 @@
+//! What happened in a study, from the store alone: for back-ups, auditors, and results that were lost.
+
+use crate::study::{Machine, Outcome};
+use crate::{Error, Folder, clock, store};
+use data_encoding::HEXLOWER;
+use fedirt_protocol::plan::StudyPlan;
+use sha2::{Digest, Sha256};
+
+/// A study's past.
+#[derive(Debug)]
+pub struct History {
+    /// The plan's text.
+    pub plan: String,
+    /// What happened, in order.
+    pub entries: Vec<Entry>,
+    /// How it ended, if it has.
+    pub outcome: Option<Box<Outcome>>,
+}
+
+/// One event, without its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Number.
+    pub seq: i64,
+    /// When.
+    pub time: String,
+    /// What kind of input.
+    pub kind: &'static str,
+    /// From which site.
+    pub site: Option<String>,
+    /// How many bytes.
+    pub bytes: usize,
+    /// Their SHA-256.
+    pub sha256: String,
+}
+
+/// The past of a study. Works beside a coordinator that runs.
+pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
+    let path = folder.store();
+    let connection = store::open(&path)?;
+    let known = store::studies(&connection).map_err(Error::store(&path))?;
+    let Some(known) = known.into_iter().find(|s| s.study == study) else {
+        return Err(Error::Told(format!(
+            "no study is called {study}; plans are in {}",
+            folder.plans().display()
+        )));
+    };
+    let wrong = |e: &dyn std::fmt::Display| Error::content(&path, format!("{study}: {e}"));
+    let plan = StudyPlan::parse(&known.plan).map_err(|e| wrong(&e))?;
+    let terms = plan.terms(&known.plan).map_err(|e| wrong(&e))?;
+    let (_, consequences) = Machine::replay(&connection, terms, known.created).map_err(|e| wrong(&e))?;
+    let mut entries = Vec::new();
+    let broken = |error| Error::Store { path: path.clone(), error };
+    store::events(&connection, study, broken, |seq, at, bytes| {
+        let record = store::Record::decode(&bytes).map_err(|e| wrong(&e))?;
+        entries.push(Entry {
+            seq,
+            time: clock::text(at),
+            kind: record.kind(),
+            site: record.site().map(str::to_owned),
+            bytes: bytes.len(),
+            sha256: HEXLOWER.encode(&Sha256::digest(&bytes)),
+        });
+        Ok(())
+    })?;
+    Ok(History { plan: known.plan, entries, outcome: consequences.outcome })
+}

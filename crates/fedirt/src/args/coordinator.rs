@@ -1,0 +1,183 @@
+//! `fedirt coordinator`.
+
+use super::ColumnArgs;
+use clap::{Args, Subcommand, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CoordinatorArgs {
+    #[command(subcommand)]
+    pub command: CoordinatorCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CoordinatorCommand {
+    /// Make a folder for a coordinator, and a plan to start from
+    Init(Box<CoordinatorInitArgs>),
+    /// Serve all studies of a folder
+    Start(CoordinatorStartArgs),
+    /// Invite a site to a study
+    Invite(CoordinatorInviteArgs),
+    /// Say what studies are doing, and whom they wait for
+    Status(CoordinatorStatusArgs),
+    /// Begin with the sites that have joined, without waiting for the others
+    Begin(CoordinatorBeginArgs),
+    /// Go on without sites, where the plan allows it
+    Drop(CoordinatorDropArgs),
+    /// End a study without a result
+    End(CoordinatorEndArgs),
+    /// Write results, plan and history of a study to a folder
+    Export(CoordinatorExportArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorInitArgs {
+    /// The folder; what is there already is left alone
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Where to listen [default: 127.0.0.1:8443]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<SocketAddr>,
+    /// Names or addresses of this machine, as sites call it
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub host: Vec<String>,
+    /// Write a plan for a study of this name
+    #[arg(long, value_name = "NAME", help_heading = "Plan")]
+    pub study: Option<String>,
+    /// Names of the sites [default: those of --items-from]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "study", help_heading = "Plan")]
+    pub sites: Vec<String>,
+    /// A response file whose items and codes become the codebook
+    #[arg(
+        long,
+        value_name = "FILE.csv",
+        requires = "study",
+        conflicts_with = "codebook",
+        help_heading = "Plan"
+    )]
+    pub items_from: Option<PathBuf>,
+    /// A codebook: columns item, categories and, if wanted, model
+    #[arg(long, value_name = "FILE.csv", requires = "study", help_heading = "Plan")]
+    pub codebook: Option<PathBuf>,
+    /// Who learns what
+    #[arg(long, value_enum, default_value = "secure", help_heading = "Plan")]
+    pub mode: ModeArg,
+    /// Students of all sites together, about [default: those of --items-from]
+    #[arg(long, value_name = "N", requires = "study", help_heading = "Plan")]
+    pub students: Option<u64>,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+}
+
+/// Modes of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// the coordinator sees each site's sums
+    Plain,
+    /// the coordinator sees sums over all sites only
+    Secure,
+    /// the coordinator sees sums with noise that protects each student
+    Private,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorStartArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Where to listen, instead of what coordinator.toml says
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorInviteArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The study
+    #[arg(value_name = "STUDY")]
+    pub study: String,
+    /// The site, as the plan names it
+    #[arg(value_name = "SITE")]
+    pub site: String,
+    /// How long the invitation is good
+    #[arg(long, value_name = "N", default_value_t = 14, value_parser = clap::value_parser!(u32).range(1..=365))]
+    pub days: u32,
+    /// What the site calls this coordinator, instead of what coordinator.toml says
+    #[arg(long, value_name = "https://…")]
+    pub address: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorStatusArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The study [default: all]
+    #[arg(value_name = "STUDY")]
+    pub study: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorBeginArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The study
+    #[arg(value_name = "STUDY")]
+    pub study: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorDropArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The study
+    #[arg(value_name = "STUDY")]
+    pub study: String,
+    /// The sites
+    #[arg(value_name = "SITE", required = true)]
+    pub sites: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorEndArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The study
+    #[arg(value_name = "STUDY")]
+    pub study: String,
+    /// Why; every site is told
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoordinatorExportArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The study
+    #[arg(value_name = "STUDY")]
+    pub study: String,
+    /// Where to write
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+const EXAMPLES: &str = "From nothing to a study:
+  fedirt coordinator init hub --study reading --sites north,south,west --codebook items.csv --students 2400
+  (read hub/plans/reading.toml, and change it before anyone is invited)
+  fedirt coordinator start hub
+  fedirt coordinator invite hub reading north         one line, to hand to the site
+  fedirt coordinator status hub
+
+Results come to hub/results/reading.";
