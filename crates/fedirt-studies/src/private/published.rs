@@ -102,6 +102,18 @@ impl Condition {
         }
     }
 
+    /// Study 3 with rows of ones: 10 sites of 100 students without effects, a in [0.5, 2], b in [−1, 1], and settings
+    /// under which contamination seems to do little harm.
+    pub fn study3(contamination: f64, epsilon: f64) -> Self {
+        Self {
+            slopes: (0.5, 2.0),
+            difficulties: (-1.0, 1.0),
+            contamination,
+            settings: Settings::study3(),
+            ..Self::study1(100, epsilon)
+        }
+    }
+
     /// Noise multiplier σ that gives the ε of the condition over its planned rounds.
     pub fn noise_multiplier(&self) -> Result<f64, StudyError> {
         let budget = (Epsilon::new(self.epsilon)?, Delta::new(DELTA)?);

@@ -107,6 +107,29 @@ fn long_study2() {
 }
 
 #[test]
+#[ignore = "a minute; cargo test --release -p fedirt-studies published -- --ignored --nocapture --test-threads 1"]
+fn long_study3() {
+    // a and b in an independent implementation at ε = 2, with similar settings and one set of item parameters, and there
+    // without privacy: flatter, but not flat.
+    let table = [
+        (0.0, (0.0215, 0.0172), (0.014, 0.0109)),
+        (0.1, (0.1077, 0.0525), (0.1817, 0.0757)),
+        (0.3, (0.5954, 0.2697), (1.3987, 0.4363)),
+        (0.5, (1.0359, 0.5455), (5.045, 0.9307)),
+    ];
+    for (share, there, ml) in table {
+        let [mean, se] = errors(&Condition::study3(share, 2.0), 100, 40);
+        println!("{share} all ones: {mean:.4?} ± {se:.4?} (there {there:?}; without privacy {ml:?})");
+    }
+    // Far from what the longer run makes of the same data.
+    let short = Condition::study3(0.5, 2.0);
+    let long = Condition { settings: Settings::published(), ..short.clone() };
+    let [short, long] = [short, long].map(|condition| errors(&condition, 100, 20)[0][0]);
+    println!("half all ones: a {short:.3}, with 100 rounds at 0.05 {long:.3}");
+    assert!(short < 0.6 * long);
+}
+
+#[test]
 #[ignore = "minutes; cargo test --release -p fedirt-studies published -- --ignored --nocapture --test-threads 1"]
 fn long_comparison() {
     // There are settings for ε = 0.5 and 2: those count that give FedIRT-DP the smaller error on these very data.
