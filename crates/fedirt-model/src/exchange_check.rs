@@ -28,7 +28,7 @@ impl Request {
             }
         }
         let GridSpec { nodes, range, .. } = self.grid;
-        if !(2..=MAX_NODES).contains(&nodes) || !(range.is_finite() && range > 0.0 && range <= 100.0) {
+        if !(2..=MAX_NODES).contains(&nodes) || !(f64::MIN_POSITIVE..=100.0).contains(&range) {
             return Err(format!("a grid of {nodes} nodes to {range} is out of range"));
         }
         if !(self.weight_scale.is_finite() && self.weight_scale > 0.0) {
