@@ -14,6 +14,7 @@ mod report;
 mod score;
 mod scoring;
 mod simulate;
+mod site;
 mod study;
 mod terminal;
 mod transcript;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Simulate(args) => simulate::run(args),
         Command::Study(args) => study::run(args),
         Command::Privacy(args) => privacy::run(args),
+        Command::Site(args) => site::run(args),
         Command::Coordinator(args) => coordinator::run(args),
     };
     result.unwrap_or_else(|error| {

@@ -146,9 +146,9 @@ impl<T: Transport> Agent<T> {
         self.machine.place()
     }
 
-    /// The site's own rows, for scoring at home.
-    pub fn into_table(self) -> ResponseTable {
-        self.machine.into_table()
+    /// The study, and the site's own rows for scoring at home.
+    pub fn into_parts(self) -> (Study, ResponseTable) {
+        (self.study, self.machine.into_table())
     }
 
     /// Runs until the study is over, or the officer is needed. Network errors do not end it.

@@ -7,6 +7,7 @@ mod privacy;
 mod report;
 mod score;
 mod simulate;
+mod site;
 mod study;
 
 use anstyle::AnsiColor;
@@ -24,6 +25,10 @@ pub(crate) use privacy::{EpsilonArgs, NoiseArgs, PrivacyArgs, PrivacyCommand};
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};
 pub(crate) use simulate::SimulateArgs;
+pub(crate) use site::{
+    SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePreviewArgs, SiteStatusArgs,
+    SiteWithdrawArgs,
+};
 pub(crate) use study::{FaultsArgs, RoundsArgs, StudyArgs, StudyCommand, TableArg};
 
 /// How help looks on a terminal.
@@ -58,6 +63,8 @@ pub(crate) enum Command {
     Study(StudyArgs),
     /// Say what ε a noise gives, and what noise an ε needs
     Privacy(PrivacyArgs),
+    /// Take part in studies from a site
+    Site(SiteArgs),
     /// Coordinate studies with sites over a network
     Coordinator(CoordinatorArgs),
 }

@@ -4,8 +4,8 @@ mod items;
 mod sites;
 pub(crate) mod style;
 mod summary;
-mod table;
-mod text;
+pub(crate) mod table;
+pub(crate) mod text;
 
 use fedirt_model::fit::Fit;
 use style::paint;

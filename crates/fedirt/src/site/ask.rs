@@ -1,0 +1,32 @@
+//! Questions to the officer: only where a person can answer.
+
+use crate::error::CliError;
+use std::io::{self, BufRead, IsTerminal, Write};
+
+/// Whether somebody is there to be asked.
+pub(super) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks a question that needs a written yes.
+pub(super) fn yes(question: &str) -> Result<bool, CliError> {
+    let mut out = io::stderr();
+    let asked = write!(out, "{question} [yes/no] ").and_then(|()| out.flush());
+    asked.map_err(CliError::Output)?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(CliError::file("standard input"))?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "yes" | "y"))
+}
+
+/// Approval by flag or by person; without either, an error that names the flag.
+pub(super) fn approve(flag: bool, question: &str) -> Result<(), CliError> {
+    if flag {
+        return Ok(());
+    }
+    if !can_ask() {
+        return Err(CliError::Usage(
+            "nobody can be asked here (this is no terminal): read what is printed above, and give --yes to approve it".into(),
+        ));
+    }
+    if yes(question)? { Ok(()) } else { Err(CliError::Usage("not approved; nothing was sent".into())) }
+}

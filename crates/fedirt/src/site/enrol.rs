@@ -1,0 +1,83 @@
+//! `fedirt site init`, `enrol` and `plan`.
+
+use super::{ask, bullets, told};
+use crate::args::SiteEnrolArgs;
+use crate::error::CliError;
+use crate::output::stdout;
+use fedirt_protocol::invitation::Invitation;
+use fedirt_protocol::plan::StudyPlan;
+use fedirt_protocol::policy::PolicyRefusal;
+use fedirt_site::agent::{self, Home, Https, clock};
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(super) fn init(path: &Path) -> Result<ExitCode, CliError> {
+    let (home, made) = Home::init(path, &mut UnwrapErr(SysRng)).map_err(told)?;
+    let place = home.path().display();
+    stdout::print(&match made.as_slice() {
+        [] => format!("{place} is a site's home already; nothing was changed.\n"),
+        _ => format!(
+            "Made {place}. Next: read {}, which says what this site will and will not do, and change it where it must be.\nThen enrol: fedirt site enrol INVITATION\n",
+            home.policy_path().display()
+        ),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The plan in words, and what the policy says to it.
+fn describe(plan: &StudyPlan, refusals: &[PolicyRefusal]) -> String {
+    let mut text = format!("What the plan says:\n{}", bullets(&plan.in_words()));
+    if refusals.is_empty() {
+        text.push_str("\nThis site's policy allows it.\n");
+    } else {
+        let words: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("\nThis site's policy refuses it:\n{}", bullets(&words)));
+    }
+    text
+}
+
+pub(super) fn enrol(home: &Home, args: &SiteEnrolArgs) -> Result<ExitCode, CliError> {
+    let text = match (&args.invitation, &args.file) {
+        (Some(text), _) => text.clone(),
+        (None, Some(path)) => std::fs::read_to_string(path).map_err(CliError::file(path))?,
+        (None, None) => String::new(),
+    };
+    let invitation = Invitation::from_text(&text).map_err(|e| told(e.into()))?;
+    let policy = home.policy().map_err(told)?;
+    let mut https = Https::new(&invitation.address, invitation.authority.as_deref()).map_err(told)?;
+    let offer = agent::look(invitation, &policy, &mut https, clock::now()).map_err(told)?;
+    stdout::print(&format!(
+        "{} is invited by {} as {}.\n\n{}",
+        home.path().display(),
+        offer.invitation.address,
+        offer.invitation.site,
+        describe(&offer.plan, &offer.refusals)
+    ))?;
+    if !offer.refusals.is_empty() {
+        return Err(CliError::Usage(
+            "nothing was sent. Change policy.toml if the officer agrees, or ask for another plan".into(),
+        ));
+    }
+    ask::approve(args.yes, "Approve this plan, and enrol this site's key?")?;
+    let fingerprint = agent::accept(home, &offer, &mut https, &mut UnwrapErr(SysRng)).map_err(told)?;
+    let study = &offer.plan.study;
+    stdout::print(&format!(
+        "\nEnrolled. The fingerprint of this site's key is\n\n    {fingerprint}\n\nRead this to the coordinator's operator by telephone.\nNext: fedirt site preview {study} FILE, then fedirt site join {study} FILE\n"
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn plan(home: &Home, study: &str) -> Result<ExitCode, CliError> {
+    let study = home.known_study(study).and_then(|folder| folder.load()).map_err(told)?;
+    let policy = home.policy().map_err(told)?;
+    let refusals = agent::refusals(&policy, &study.plan, &study.terms);
+    stdout::print(&format!(
+        "{}\nThe text is in {}; its SHA-256 is {}.\n",
+        describe(&study.plan, &refusals),
+        study.folder.path().join("plan.toml").display(),
+        study.connection.plan_sha256
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}

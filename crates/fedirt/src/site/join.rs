@@ -1,0 +1,88 @@
+//! `fedirt site join` and `withdraw`.
+
+use super::officer::AtTheTerminal;
+use super::results::{self, Own};
+use super::{ask, coordinator, told};
+use crate::args::{SiteJoinArgs, SiteWithdrawArgs};
+use crate::error::CliError;
+use crate::output::{stderr, stdout};
+use crate::terminal::text::count;
+use fedirt_site::agent::{self, Agent, End, Home, Record, Withdrawal};
+use std::process::ExitCode;
+
+pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError> {
+    let study = home.known_study(&args.study).and_then(|folder| folder.load()).map_err(told)?;
+    let policy = home.policy().map_err(told)?;
+    let own = agent::read_for_plan(&args.own.files, &args.own.read_options(), &study.plan).map_err(told)?;
+    own.notes.iter().for_each(|note| stderr::note(note));
+    let entries = study.folder.entries().map_err(told)?;
+    if !entries.iter().any(|entry| matches!(entry.record, Record::Joined { .. })) {
+        let population = args.population.as_deref().unwrap_or(study.site.as_str());
+        stderr::note(&format!(
+            "joining {} with {} students, who are called {population:?} in the ledger. `fedirt site preview` shows what is sent",
+            args.study,
+            count(own.table.students() as u64)
+        ));
+        ask::approve(args.yes, "Join?")?;
+    }
+    let ids = own.ids.clone();
+    let https = coordinator(&study)?;
+    let mut officer = AtTheTerminal::new(args.roster.clone(), policy.trust_roster_from_coordinator);
+    let (mut agent, notes) =
+        Agent::new(home, study, policy, own, args.population.as_deref(), https).map_err(told)?;
+    notes.iter().for_each(|note| stderr::note(note));
+    let end = agent.run(&mut officer).map_err(told)?;
+    drop(officer);
+    match end {
+        End::Finished(fit) => {
+            let place = agent.place();
+            let (study, table) = agent.into_parts();
+            let own = Own { place, table, ids };
+            let names = results::write(home, &study, &fit, own, !args.no_scores)?;
+            let folder = study.folder.results();
+            stdout::print(&format!(
+                "The study is finished. Written to {}: {}, transcript.jsonl\nscores.csv and own_place.json are this site's own: they were not sent, and are not for release.\n",
+                folder.display(),
+                names.join(", ")
+            ))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        End::Ended(reason) => {
+            stderr::warning(&format!(
+                "the study ended without a result: {reason}. What was sent is listed in {}",
+                agent.study().folder.results().join("transcript.jsonl").display()
+            ));
+            Ok(ExitCode::from(1))
+        }
+        End::RosterNotApproved(fingerprint) => {
+            stderr::warning(&format!(
+                "the roster waits for approval. When the other officers have read you the same fingerprint, run the command again with --roster \"{fingerprint}\""
+            ));
+            Ok(ExitCode::from(1))
+        }
+        End::RoundNotApproved(turn) => {
+            stderr::warning(&format!(
+                "{turn} waits for approval (policy.toml has approval = \"each_round\"). Run the command again on a terminal to approve it"
+            ));
+            Ok(ExitCode::from(1))
+        }
+    }
+}
+
+pub(super) fn withdraw(home: &Home, args: &SiteWithdrawArgs) -> Result<ExitCode, CliError> {
+    let study = home.known_study(&args.study).and_then(|folder| folder.load()).map_err(told)?;
+    stderr::note(&format!(
+        "leaving {}: the round under way is refused, which ends the study for everybody, and this site's keys are wiped. What was sent before stays sent",
+        args.study
+    ));
+    ask::approve(args.yes, "Withdraw?")?;
+    let mut https = coordinator(&study)?;
+    let told_it = agent::withdraw(&study, &mut https, &args.reason).map_err(told)?;
+    stdout::print(&match told_it {
+        Withdrawal::Told(turn) => format!("Withdrawn in {turn}; the keys are wiped.\n"),
+        Withdrawal::NotTold(why) => format!(
+            "Withdrawn, and the keys are wiped. The coordinator does not know yet ({why}): tell its operator.\n"
+        ),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,113 @@
+//! The officer at a terminal, or the flags that stand for one.
+
+use super::ask;
+use crate::output::stderr;
+use crate::progress::Progress;
+use crate::terminal;
+use crate::terminal::table::{Column, Table};
+use fedirt_privacy::secure::{Fingerprint, SiteId};
+use fedirt_protocol::message::Turn;
+use fedirt_site::agent::{Answer, News, Officer};
+
+/// Answers from flags, the policy and the terminal.
+#[derive(Debug)]
+pub(super) struct AtTheTerminal {
+    /// The roster that was compared.
+    pub(super) roster: Option<String>,
+    /// Whether the policy takes rosters on the coordinator's word.
+    pub(super) trusting: bool,
+    progress: Option<Progress>,
+    last: String,
+}
+
+impl AtTheTerminal {
+    pub(super) fn new(roster: Option<String>, trusting: bool) -> Self {
+        Self { roster, trusting, progress: Some(Progress::new()), last: String::new() }
+    }
+
+    /// Takes the progress line away while something is printed or asked.
+    fn aside<R>(&mut self, act: impl FnOnce() -> R) -> R {
+        drop(self.progress.take());
+        let result = act();
+        self.progress = Some(Progress::new());
+        result
+    }
+
+    fn say(&mut self, text: &str) {
+        if let Some(progress) = &self.progress {
+            progress.say(text);
+        }
+        // Where there is no terminal, each state is told once.
+        if !ask::can_ask() && self.last != text {
+            stderr::note(text);
+        }
+        text.clone_into(&mut self.last);
+    }
+}
+
+impl Officer for AtTheTerminal {
+    fn roster(&mut self, fingerprint: Fingerprint, sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
+        let (roster, trusting) = (self.roster.clone(), self.trusting);
+        self.aside(|| {
+            let mut table = Table::new(vec![
+                Column::words("site"),
+                Column::numbers("students"),
+                Column::words("fingerprint of its key"),
+            ]);
+            for (site, key, students) in sites {
+                table.row(vec![site.to_string(), students.to_string(), key.to_string()]);
+            }
+            let text = table.render(terminal::width().max(100));
+            let text = anstream::adapter::strip_str(&text).to_string();
+            stderr::note(&format!(
+                "the coordinator shows this roster:\n{text}\n  Fingerprint of the roster: {fingerprint}\n\n\
+                 Call the officers of the other sites, at numbers that you know, and compare this fingerprint.\n\
+                 A coordinator that shows each site another roster could read this site's numbers."
+            ));
+            if let Some(compared) = roster {
+                if fingerprint.matches(&compared) {
+                    return Answer::Yes;
+                }
+                stderr::warning("this is not the roster that --roster names; it is not approved");
+                return Answer::NotNow;
+            }
+            if trusting {
+                stderr::warning("approved without comparison, as policy.toml has trust_roster_from_coordinator = true");
+                return Answer::Yes;
+            }
+            let approved = ask::can_ask()
+                && ask::yes("Is it the same at the other sites, and do you approve it?").unwrap_or(false);
+            if approved { Answer::Yes } else { Answer::NotNow }
+        })
+    }
+
+    fn round(&mut self, turn: Turn, statistics: &[(&'static str, usize)]) -> Answer {
+        let names: Vec<String> =
+            statistics.iter().map(|(name, size)| format!("{name} ({size} numbers)")).collect();
+        self.aside(|| {
+            stderr::note(&format!("{turn} asks for {}", names.join(", ")));
+            let approved = ask::can_ask() && ask::yes("Answer this round?").unwrap_or(false);
+            if approved { Answer::Yes } else { Answer::NotNow }
+        })
+    }
+
+    fn news(&mut self, news: News<'_>) {
+        match news {
+            News::Waiting(text) => self.say(text),
+            News::Sent { kind: "join", .. } => self.say("joined; waiting for the other sites"),
+            News::Sent { .. } => {}
+            News::NotTaken { kind, error } => {
+                let text = format!("the {kind} was not taken: {error}; asking how to go on");
+                self.aside(|| stderr::note(&text));
+            }
+            News::Refused { turn, reason } => {
+                let place = turn.map_or(String::new(), |turn| format!("{turn}: "));
+                let text = format!("refused: {place}{reason}");
+                self.aside(|| stderr::warning(&text));
+            }
+            News::Unreachable { error, pause } => {
+                self.say(&format!("{error}; trying again in {} s", pause.as_secs().max(1)));
+            }
+        }
+    }
+}
