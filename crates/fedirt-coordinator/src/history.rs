@@ -3,6 +3,7 @@
 use crate::study::{Machine, Outcome};
 use crate::{Error, Folder, clock, store};
 use data_encoding::HEXLOWER;
+use fedirt_protocol::codec;
 use fedirt_protocol::plan::StudyPlan;
 use sha2::{Digest, Sha256};
 
@@ -53,13 +54,18 @@ pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
     let broken = |error| Error::Store { path: path.clone(), error };
     store::events(&connection, study, broken, |seq, at, bytes| {
         let record = store::Record::decode(&bytes).map_err(|e| wrong(&e))?;
+        // A message's hash is that of the bytes that its site signed, as in the site's own transcript.
+        let sent = match &record {
+            store::Record::Message { message, .. } => codec::encode(message).map_err(|e| wrong(&e))?,
+            _ => bytes,
+        };
         entries.push(Entry {
             seq,
             time: clock::text(at),
             kind: record.kind(),
             site: record.site().map(str::to_owned),
-            bytes: bytes.len(),
-            sha256: HEXLOWER.encode(&Sha256::digest(&bytes)),
+            bytes: sent.len(),
+            sha256: HEXLOWER.encode(&Sha256::digest(&sent)),
         });
         Ok(())
     })?;

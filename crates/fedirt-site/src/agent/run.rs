@@ -246,6 +246,7 @@ impl<T: Transport> Agent<T> {
         loop {
             match self.transport.send(&name, &sealed) {
                 Ok(()) => {
+                    self.transcript.acknowledged(message)?;
                     officer.news(News::Sent { kind: message.kind(), bytes: sealed.len() });
                     return Ok(());
                 }

@@ -83,6 +83,16 @@ impl Transcript {
     }
 }
 
+impl Transcript {
+    /// Notes that the coordinator has taken a message: it is on its disk.
+    pub(super) fn acknowledged(&mut self, message: &ToCoordinator) -> Result<(), AgentError> {
+        let hash = sha256(&codec::encode(message)?);
+        let time = clock::text(clock::now());
+        let line = serde_json::json!({ "time": time, "kind": "acknowledged", "sha256": hash });
+        durable::append(&mut self.file, &self.path, &format!("{line}\n"))
+    }
+}
+
 /// What an upload holds.
 fn statistics(message: &ToCoordinator, question: Option<&(Turn, Broadcast)>) -> Vec<Numbers> {
     let (ToCoordinator::Upload { turn, sums, by_name }, Some((asked, told))) = (message, question) else {

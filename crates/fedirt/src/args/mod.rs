@@ -29,7 +29,7 @@ pub(crate) use site::{
     SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePreviewArgs, SiteStatusArgs,
     SiteWithdrawArgs,
 };
-pub(crate) use study::{FaultsArgs, RoundsArgs, StudyArgs, StudyCommand, TableArg};
+pub(crate) use study::{FaultsArgs, KillsArgs, LoadArgs, RoundsArgs, StudyArgs, StudyCommand, TableArg};
 
 /// How help looks on a terminal.
 const STYLES: Styles = Styles::styled()

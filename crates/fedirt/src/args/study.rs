@@ -18,6 +18,33 @@ pub(crate) enum StudyCommand {
     Rounds(RoundsArgs),
     /// Simulate lost, repeated and false messages and crashes, and check that no rule of the protocol breaks
     Faults(FaultsArgs),
+    /// Kill coordinator and sites (real processes, kill -9) again and again, and compare the result
+    Kills(KillsArgs),
+    /// Measure what rounds cost beside the statistics, with many sites and studies at once
+    Load(LoadArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KillsArgs {
+    /// How often to kill
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    pub kills: u64,
+    /// Seed of moments and victims
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    /// Settings as STUDIESxSITES
+    #[arg(long, value_name = "SxK,…", value_delimiter = ',', default_value = "1x3,1x100,50x20,1x500", value_parser = studies_and_sites)]
+    pub settings: Vec<(usize, usize)>,
+}
+
+fn studies_and_sites(text: &str) -> Result<(usize, usize), String> {
+    let pair = text.split_once('x').and_then(|(s, k)| Some((s.parse().ok()?, k.parse().ok()?)));
+    pair.filter(|(s, k)| *s >= 1 && *k >= 3)
+        .ok_or_else(|| format!("{text:?} is not STUDIESxSITES, such as 1x100 (3 sites at least)"))
 }
 
 #[derive(Debug, Args)]

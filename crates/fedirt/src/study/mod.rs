@@ -1,6 +1,7 @@
 //! `fedirt study`.
 
 mod faults;
+mod real;
 
 use crate::args::{RoundsArgs, StudyArgs, StudyCommand, TableArg};
 use crate::error::CliError;
@@ -13,6 +14,8 @@ pub(crate) fn run(args: &StudyArgs) -> Result<ExitCode, CliError> {
     match &args.study {
         StudyCommand::Rounds(args) => count_rounds(args),
         StudyCommand::Faults(args) => faults::run(args),
+        StudyCommand::Kills(args) => real::kills::run(args),
+        StudyCommand::Load(args) => real::load::run(args),
     }
 }
 

@@ -1,0 +1,205 @@
+//! `fedirt study load`: what a round costs beside the statistics, with a real coordinator and real agents on one
+//! machine: TLS, signatures, masks, journals and ledgers on disk.
+
+use super::{Program, Running, free_port, text};
+use crate::args::LoadArgs;
+use crate::error::CliError;
+use crate::output::stdout;
+use fedirt_coordinator::{Folder, invite};
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::{Fingerprint, SiteId};
+use fedirt_protocol::message::Turn;
+use fedirt_protocol::plan::{PlanItem, template};
+use fedirt_site::ReadOptions;
+use fedirt_site::agent::{self, Agent, Answer, End, Home, Https, News, Officer};
+use rand::SeedableRng;
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
+use rand::{Rng, RngExt};
+use rand_chacha::ChaCha8Rng;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+const ITEMS: usize = 20;
+const STUDENTS: usize = 12;
+
+pub(in crate::study) fn run(args: &LoadArgs) -> Result<ExitCode, CliError> {
+    stdout::print(&format!(
+        "Secure studies of {ITEMS} items on one machine: {STUDENTS} students a site, so that statistics cost next to nothing.\nCPU and wall time per round:\n\n{:>8} {:>6} {:>7} {:>16} {:>14} {:>14}\n",
+        "studies", "sites", "rounds", "coordinator CPU", "a site's CPU", "wall"
+    ))?;
+    for &(studies, sites) in &args.settings {
+        let measured = measure(studies, sites)?;
+        stdout::print(&format!(
+            "{studies:>8} {sites:>6} {:>7} {:>13.1} ms {:>11.2} ms {:>11.1} ms\n",
+            measured.rounds,
+            1e3 * measured.coordinator,
+            1e3 * measured.site,
+            1e3 * measured.wall
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Seconds per round; the coordinator's are for all studies together.
+struct Measured {
+    rounds: usize,
+    coordinator: f64,
+    site: f64,
+    wall: f64,
+}
+
+fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
+    let folder = tempfile::tempdir().map_err(CliError::Output)?;
+    let program = Program::new(folder.path())?;
+    let told = |error: fedirt_coordinator::Error| CliError::Usage(error.to_string());
+    let port = free_port()?;
+    let path = folder.path().join("coordinator");
+    let listen = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    let (made, _) = Folder::init(&path, Some(listen), &[]).map_err(told)?;
+    let names: Vec<String> = (0..sites).map(|k| format!("site{k:04}")).collect();
+    let items: Vec<PlanItem> = (0..ITEMS)
+        .map(|j| PlanItem { name: format!("i{j:02}"), categories: vec![0, 1], model: None, fixed: None })
+        .collect();
+    for s in 0..studies {
+        let plan = template(&format!("load{s}"), Mode::Secure, &names, &items, (sites * STUDENTS) as u64);
+        let file = made.plans().join(format!("load{s}.toml"));
+        std::fs::write(&file, plan).map_err(CliError::file(&file))?;
+    }
+    let coordinator = Running(program.spawn(&["coordinator", "start", text(&path)?])?);
+    wait_for(port)?;
+    let address = format!("https://localhost:{port}");
+    let mut seats = Vec::new();
+    for s in 0..studies {
+        for (k, name) in names.iter().enumerate() {
+            let file = folder.path().join(format!("{name}.csv"));
+            write_answers(&file, k as u64)?;
+            let invited =
+                invite::invite(&made, &format!("load{s}"), name, 1, Some(&address)).map_err(told)?;
+            let home = folder.path().join(format!("home-{s}-{name}"));
+            seats.push(Seat { home, file, invitation: invited.invitation });
+        }
+    }
+    let seats: Vec<Ready> = seats.into_iter().map(Seat::enrol).collect::<Result<_, _>>()?;
+    let pid = coordinator.0.id();
+    let (before, own, since) = (cpu(pid)?, cpu(std::process::id())?, Instant::now());
+    let rounds: Result<Vec<usize>, CliError> = std::thread::scope(|scope| {
+        let threads: Vec<_> = seats.into_iter().map(|seat| scope.spawn(move || seat.join())).collect();
+        threads
+            .into_iter()
+            .map(|t| t.join().unwrap_or_else(|_| Err(CliError::Usage("a site's thread failed".into()))))
+            .collect()
+    });
+    let rounds = rounds?.into_iter().max().unwrap_or(1).max(1);
+    let wall = since.elapsed().as_secs_f64();
+    let (after, own_after) = (cpu(pid)?, cpu(std::process::id())?);
+    let per = 1.0 / rounds as f64;
+    Ok(Measured {
+        rounds,
+        coordinator: (after - before) * per,
+        site: (own_after - own) * per / (studies * sites) as f64,
+        wall: wall * per,
+    })
+}
+
+/// Waits until someone listens.
+fn wait_for(port: u16) -> Result<(), CliError> {
+    let since = Instant::now();
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if since.elapsed() > Duration::from_secs(30) {
+            return Err(CliError::Usage("the coordinator did not come up".into()));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// CPU seconds that a process has used (Linux).
+fn cpu(pid: u32) -> Result<f64, CliError> {
+    let path = PathBuf::from(format!("/proc/{pid}/stat"));
+    let stat = std::fs::read_to_string(&path).map_err(CliError::file(&path))?;
+    // After the name in parentheses: state is field 3, user and system time are fields 14 and 15, in hundredths.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
+    Ok((ticks(11) + ticks(12)) / 100.0)
+}
+
+fn write_answers(file: &Path, seed: u64) -> Result<(), CliError> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut text: String = (0..ITEMS).map(|j| format!("i{j:02}")).collect::<Vec<_>>().join(",");
+    text.push('\n');
+    for _ in 0..STUDENTS {
+        let ability = f64::from(random.next_u32()) / f64::from(u32::MAX) * 3.0 - 1.5;
+        let row: Vec<&str> = (0..ITEMS)
+            .map(|j| {
+                let p = 1.0 / (1.0 + (-(ability + (j as f64 - 9.5) / 8.0)).exp());
+                if random.random_bool(p) { "1" } else { "0" }
+            })
+            .collect();
+        text.push_str(&row.join(","));
+        text.push('\n');
+    }
+    std::fs::write(file, text).map_err(CliError::file(file))
+}
+
+/// A site that is invited.
+struct Seat {
+    home: PathBuf,
+    file: PathBuf,
+    invitation: fedirt_protocol::invitation::Invitation,
+}
+
+/// A site that has enrolled.
+struct Ready {
+    home: Home,
+    study: String,
+    file: PathBuf,
+    address: String,
+    authority: Option<Vec<u8>>,
+}
+
+impl Seat {
+    fn enrol(self) -> Result<Ready, CliError> {
+        let told = |error: agent::AgentError| CliError::Usage(error.to_string());
+        let mut random = UnwrapErr(SysRng);
+        let (home, _) = Home::init(&self.home, &mut random).map_err(told)?;
+        let policy = home.policy().map_err(told)?;
+        let (address, authority) = (self.invitation.address.clone(), self.invitation.authority.clone());
+        let study = self.invitation.study.clone();
+        let mut transport = Https::new(&address, authority.as_deref()).map_err(told)?;
+        let offer = agent::look(self.invitation, &policy, &mut transport, agent::clock::now()).map_err(told)?;
+        agent::accept(&home, &offer, &mut transport, &mut random).map_err(told)?;
+        Ok(Ready { home, study, file: self.file, address, authority })
+    }
+}
+
+/// An officer who approves everything: all sites are in the same hands.
+struct Trusting;
+
+impl Officer for Trusting {
+    fn roster(&mut self, _fingerprint: Fingerprint, _sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
+        Answer::Yes
+    }
+    fn round(&mut self, _turn: Turn, _statistics: &[(&'static str, usize)]) -> Answer {
+        Answer::Yes
+    }
+    fn news(&mut self, _news: News<'_>) {}
+}
+
+impl Ready {
+    /// Takes part to the end; gives the number of exchanges.
+    fn join(self) -> Result<usize, CliError> {
+        let told = |error: agent::AgentError| CliError::Usage(error.to_string());
+        let study = self.home.known_study(&self.study).and_then(|folder| folder.load()).map_err(told)?;
+        let own = agent::read_for_plan(&[self.file], &ReadOptions::default(), &study.plan).map_err(told)?;
+        let transport = Https::new(&self.address, self.authority.as_deref()).map_err(told)?;
+        let policy = self.home.policy().map_err(told)?;
+        let (mut agent, _) = Agent::new(&self.home, study, policy, own, None, transport).map_err(told)?;
+        match agent.run(&mut Trusting).map_err(told)? {
+            End::Finished(fit) => Ok(fit.exchanges),
+            End::Ended(reason) => Err(CliError::Usage(reason)),
+            _ => Err(CliError::Usage("the study waits for an officer".into())),
+        }
+    }
+}

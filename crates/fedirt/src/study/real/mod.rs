@@ -1,0 +1,78 @@
+//! Studies of the real programs: this very executable as coordinator and sites, over loopback TLS.
+
+pub(super) mod kills;
+pub(super) mod load;
+
+use crate::error::CliError;
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// This program.
+struct Program {
+    path: PathBuf,
+    /// What the processes say, for when something goes wrong.
+    log: PathBuf,
+}
+
+impl Program {
+    fn new(folder: &Path) -> Result<Self, CliError> {
+        let path = std::env::current_exe().map_err(CliError::Output)?;
+        Ok(Self { path, log: folder.join("log.txt") })
+    }
+
+    fn command(&self, arguments: &[&str]) -> Result<Command, CliError> {
+        let log =
+            || File::options().create(true).append(true).open(&self.log).map_err(CliError::file(&self.log));
+        let mut command = Command::new(&self.path);
+        command.args(arguments).stdin(Stdio::null()).stdout(log()?).stderr(log()?);
+        Ok(command)
+    }
+
+    /// Runs a command to its end, and gives what it printed.
+    fn run(&self, arguments: &[&str]) -> Result<String, CliError> {
+        let output = Command::new(&self.path)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(CliError::file(&self.path))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(CliError::Usage(format!("`fedirt {}` failed: {said}", arguments.join(" "))))
+    }
+
+    /// Starts a command that goes on.
+    fn spawn(&self, arguments: &[&str]) -> Result<Child, CliError> {
+        self.command(arguments)?.spawn().map_err(CliError::file(&self.path))
+    }
+}
+
+/// A port of loopback that nobody uses at the moment.
+fn free_port() -> Result<u16, CliError> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(CliError::Output)?;
+    Ok(listener.local_addr().map_err(CliError::Output)?.port())
+}
+
+/// A path as text.
+fn text(path: &Path) -> Result<&str, CliError> {
+    path.to_str().ok_or_else(|| CliError::Usage(format!("{} is no text", path.display())))
+}
+
+/// The one line of an output that is an invitation.
+fn invitation(output: &str) -> Result<String, CliError> {
+    let word = output.split_whitespace().find(|word| word.starts_with("fedirt-invitation:"));
+    word.map(str::to_owned).ok_or_else(|| CliError::Usage("no invitation was printed".into()))
+}
+
+/// A process that is killed when it goes out of sight.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
