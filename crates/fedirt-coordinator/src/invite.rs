@@ -40,6 +40,14 @@ pub fn invite(
     let plan = plan_file(folder, study)?;
     let store_path = folder.store();
     let mut connection = store::open(&store_path)?;
+    if folder.is_running() {
+        let served = store::studies(&connection).map_err(Error::store(&store_path))?;
+        let text = std::fs::read_to_string(&plan).map_err(Error::file(&plan))?;
+        if !served.iter().any(|s| s.study == study && s.plan == text) {
+            let help = "the coordinator that runs has not read this plan: restart it, then invite";
+            return Err(Error::content(&plan, help));
+        }
+    }
     let (_, terms) = study::bind(&connection, &store_path, &plan)?;
     let known = SiteId::try_from(site).is_ok_and(|site| terms.sites.contains_key(&site));
     if !known {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Client, folder, invited, start, start_at};
 use fedirt_coordinator::store::OperatorInput;
-use fedirt_coordinator::{Error, Folder, Server, history, operator, status};
+use fedirt_coordinator::{Error, Folder, Server, history, invite, operator, status};
 use fedirt_model::statistics::Mode;
 use std::sync::Arc;
 
@@ -64,8 +64,10 @@ fn a_plan_is_bound_by_its_first_invitation() {
     assert!(server.refused.is_empty(), "nobody was invited yet");
     invited(&folder, server.address, "reading", "north");
     let address = server.address;
-    server.stop().unwrap();
     change("tolerance = 1e-5", "tolerance = 1e-4");
+    let early = invite::invite(&folder, "reading", "south", 1, None).unwrap_err().to_string();
+    assert!(early.contains("restart"), "{early}");
+    server.stop().unwrap();
     let server = start_at(&folder, address);
     assert_eq!(server.refused.len(), 1);
     assert!(server.refused[0].to_string().contains("changed after the first invitation"));

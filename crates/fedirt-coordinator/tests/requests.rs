@@ -173,7 +173,7 @@ fn slow_and_oversize_clients_are_cut() {
         .unwrap();
     let mut endless = raw(&client, &server);
     endless.write_all(b"POST /v1/enrol HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n").unwrap();
-    let mut text = |stream: &mut dyn Read| {
+    let text = |stream: &mut dyn Read| {
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()

@@ -8,6 +8,9 @@ use http_body_util::BodyExt;
 use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 
+/// Bodies that are too long, but not by far, are read to their end before they are refused.
+const DRAINED: usize = 1 << 20;
+
 /// A body, and its share of the memory for bodies.
 pub(super) struct ReadBody {
     pub(super) bytes: Vec<u8>,
@@ -27,6 +30,11 @@ pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<Rea
         ));
     };
     if length > most {
+        if length <= DRAINED {
+            // A client that is cut while it writes may not see the answer.
+            let wait = Duration::from_secs(app.limits.body_seconds.min(5));
+            let _ = tokio::time::timeout(wait, drain(request.into_body())).await;
+        }
         return Err(too_long(length, most));
     }
     let slow = || Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not arrive in time");
@@ -39,6 +47,10 @@ pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<Rea
         Ok(ReadBody { bytes, _share: share })
     };
     tokio::time::timeout(limit, read).await.unwrap_or_else(|_| Err(slow()))
+}
+
+async fn drain(mut body: Body) {
+    while let Some(Ok(_)) = body.frame().await {}
 }
 
 async fn collect(mut body: Body, length: usize) -> Result<Vec<u8>, Problem> {

@@ -66,8 +66,8 @@ pub(super) async fn message(
     Path(name): Path<String>,
     request: Request,
 ) -> Result<StatusCode, Problem> {
-    let study = study(&app, &name)?;
     let body = body::read(&app, request, codec::MAX_BYTES).await?;
+    let study = study(&app, &name)?;
     let (from, message) = if body.bytes.len() > LARGE {
         let study = study.clone();
         let check = move || {
@@ -96,8 +96,8 @@ pub(super) async fn poll(
     Path(name): Path<String>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let study = study(&app, &name)?;
     let body = body::read(&app, request, SMALL).await?;
+    let study = study(&app, &name)?;
     let (site, poll) = unseal::<Poll>(&study, &body.bytes, envelope::POLL)?;
     drop(body);
     study.seen(&site, clock::now().0);

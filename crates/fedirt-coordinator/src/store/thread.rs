@@ -140,7 +140,7 @@ fn serve(
                 Err(_) => break None,
             }
         };
-        commit(&mut connection, &mut batch, metrics)?;
+        commit(&connection, &mut batch, metrics)?;
         match last {
             Some(Order::Ask(question)) => question(&mut connection),
             Some(Order::Stop) => return Ok(()),
@@ -149,23 +149,35 @@ fn serve(
     }
 }
 
-fn commit(connection: &mut Connection, batch: &mut Vec<Job>, metrics: &Metrics) -> rusqlite::Result<()> {
+fn commit(connection: &Connection, batch: &mut Vec<Job>, metrics: &Metrics) -> rusqlite::Result<()> {
     let effects: usize = batch.iter().map(|job| job.effects.len()).sum();
     if effects > 0 {
         let start = Instant::now();
-        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        begin(connection)?;
         let mut events = 0;
         for effect in batch.iter().flat_map(|job| &job.effects) {
-            tables::apply(&transaction, effect)?;
+            tables::apply(connection, effect)?;
             events += u64::from(matches!(effect, Effect::Event { .. }));
         }
-        transaction.commit()?;
+        connection.execute_batch("COMMIT")?;
         metrics.committed(effects, events, start.elapsed());
     }
     for job in batch.drain(..) {
         (job.then)();
     }
     Ok(())
+}
+
+/// Begins a transaction, however long another program (a back-up, a command) holds the store.
+fn begin(connection: &Connection) -> rusqlite::Result<()> {
+    loop {
+        match connection.execute_batch("BEGIN IMMEDIATE") {
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
+                tracing::warn!("another program holds the store; waiting for it");
+            }
+            begun => return begun,
+        }
+    }
 }
 
 fn size(effect: &Effect) -> usize {
