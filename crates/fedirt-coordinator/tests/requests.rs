@@ -140,12 +140,15 @@ fn what_operators_and_officers_read() {
 /// A connection without an HTTP client.
 fn raw(client: &Client, server: &Running) -> rustls::StreamOwned<rustls::ClientConnection, TcpStream> {
     let mut roots = rustls::RootCertStore::empty();
-    roots.add(client.invitation.authority.clone().unwrap().into()).unwrap();
+    roots.add(client.invitation.authority.clone().expect("an authority").into()).expect("a certificate");
     let config = rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-    let name = "localhost".try_into().unwrap();
-    let socket = TcpStream::connect(server.address).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    rustls::StreamOwned::new(rustls::ClientConnection::new(Arc::new(config), name).unwrap(), socket)
+    let name = "localhost".try_into().expect("a name");
+    let socket = TcpStream::connect(server.address).expect("a server");
+    socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a limit");
+    rustls::StreamOwned::new(
+        rustls::ClientConnection::new(Arc::new(config), name).expect("a connection"),
+        socket,
+    )
 }
 
 #[test]
@@ -211,8 +214,11 @@ fn time_is_written_down_as_it_was() {
     server.stop().unwrap();
     let connection = store::open(&folder.store()).unwrap();
     let mut times = Vec::new();
-    store::events(&connection, "reading", |e| e, |_, at, _| Ok::<(), rusqlite::Error>(times.push(at)))
-        .unwrap();
+    let keep = |_, at, _| {
+        times.push(at);
+        Ok::<(), rusqlite::Error>(())
+    };
+    store::events(&connection, "reading", |e| e, keep).unwrap();
     assert_eq!(times.len(), 1);
     assert!(times[0] > Timestamp(1_700_000_000_000));
 }

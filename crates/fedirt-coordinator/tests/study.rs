@@ -15,7 +15,7 @@ fn in_one_process(study: &str, mode: Mode, seed: u64) -> Fit {
     let sites = SITES.iter().zip(seed..).map(|(name, seed)| ((*name).to_owned(), table(seed))).collect();
     let mut random = ChaCha20Rng::seed_from_u64(9);
     let plan = terms(study, mode).plan;
-    in_process::run_as(Setting::of(mode), plan, sites, &mut random, &mut Unobserved).unwrap().0.fit
+    in_process::run_as(Setting::of(mode), plan, sites, &mut random, &mut Unobserved).expect("a fit").0.fit
 }
 
 fn clients(

@@ -1,6 +1,7 @@
 //! A folder with studies, a server in this process, and sites that speak to it over TLS.
-#![allow(dead_code, reason = "each test file uses a part of this")]
-#![allow(unreachable_pub, reason = "a module of several test programs")]
+#![allow(clippy::allow_attributes, reason = "what is unused differs between the test programs")]
+#![allow(dead_code, unreachable_pub, reason = "each test program uses a part of this")]
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
 use fedirt_coordinator::{Folder, ResultWriter, Running, Server, invite};
 use fedirt_model::responses::ResponseTable;
