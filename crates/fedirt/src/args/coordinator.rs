@@ -62,7 +62,7 @@ pub(crate) struct CoordinatorInitArgs {
     #[arg(long, value_name = "FILE.csv", requires = "study", help_heading = "Plan")]
     pub codebook: Option<PathBuf>,
     /// Who learns what
-    #[arg(long, value_enum, default_value = "secure", help_heading = "Plan")]
+    #[arg(long, value_enum, default_value = "private", help_heading = "Plan")]
     pub mode: ModeArg,
     /// Students of all sites together, about [default: those of --items-from]
     #[arg(long, value_name = "N", requires = "study", help_heading = "Plan")]
@@ -74,12 +74,12 @@ pub(crate) struct CoordinatorInitArgs {
 /// Modes of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
-    /// the coordinator sees each site's sums
-    Plain,
-    /// the coordinator sees sums over all sites only
-    Secure,
     /// the coordinator sees sums with noise that protects each student
     Private,
+    /// the coordinator sees sums over all sites only: hides which site, not the answers of all sites together
+    Secure,
+    /// the coordinator sees each site's sums, from which answers can be rebuilt
+    Plain,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! `fedirt study kills`: coordinator and sites are killed again and again, and the result must not differ by a byte.
 
-use super::{Program, Running, free_port, invitation, text};
+use super::{Program, Running, free_port, invitation, text, wait_for};
 use crate::args::KillsArgs;
 use crate::error::CliError;
 use crate::output::stdout;
@@ -106,7 +106,8 @@ impl Study {
             std::fs::copy(file, &to).map_err(CliError::file(&to))?;
         }
         let coordinator = folder.join("coordinator");
-        let listen = format!("127.0.0.1:{}", free_port()?);
+        let port = free_port()?;
+        let listen = format!("127.0.0.1:{port}");
         program.run(&[
             "coordinator",
             "init",
@@ -131,6 +132,7 @@ impl Study {
             sites: (0..SITES.len()).map(|_| None).collect(),
         };
         study.start_coordinator()?;
+        wait_for(port)?;
         for site in SITES {
             study.enrol(site, &listen)?;
         }

@@ -1,7 +1,7 @@
 //! `fedirt study load`: what a round costs beside the statistics, with a real coordinator and real agents on one
 //! machine: TLS, signatures, masks, journals and ledgers on disk.
 
-use super::{Program, Running, free_port, text};
+use super::{Program, Running, free_port, text, wait_for};
 use crate::args::LoadArgs;
 use crate::error::CliError;
 use crate::output::stdout;
@@ -19,7 +19,7 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const ITEMS: usize = 20;
 const STUDENTS: usize = 12;
@@ -103,18 +103,6 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     })
 }
 
-/// Waits until someone listens.
-fn wait_for(port: u16) -> Result<(), CliError> {
-    let since = Instant::now();
-    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        if since.elapsed() > Duration::from_secs(30) {
-            return Err(CliError::Usage("the coordinator did not come up".into()));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Ok(())
-}
-
 /// CPU seconds that a process has used (Linux).
 fn cpu(pid: u32) -> Result<f64, CliError> {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));
@@ -168,7 +156,8 @@ impl Seat {
         let (address, authority) = (self.invitation.address.clone(), self.invitation.authority.clone());
         let study = self.invitation.study.clone();
         let mut transport = Https::new(&address, authority.as_deref()).map_err(told)?;
-        let offer = agent::look(self.invitation, &policy, &mut transport, agent::clock::now()).map_err(told)?;
+        let offer =
+            agent::look(self.invitation, &policy, &mut transport, agent::clock::now()).map_err(told)?;
         agent::accept(&home, &offer, &mut transport, &mut random).map_err(told)?;
         Ok(Ready { home, study, file: self.file, address, authority })
     }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// This program.
 struct Program {
@@ -54,6 +55,18 @@ impl Program {
 fn free_port() -> Result<u16, CliError> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(CliError::Output)?;
     Ok(listener.local_addr().map_err(CliError::Output)?.port())
+}
+
+/// Waits until someone listens.
+fn wait_for(port: u16) -> Result<(), CliError> {
+    let since = Instant::now();
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if since.elapsed() > Duration::from_secs(30) {
+            return Err(CliError::Usage("the coordinator did not come up".into()));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
 }
 
 /// A path as text.
