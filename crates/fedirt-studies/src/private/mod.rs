@@ -1,6 +1,8 @@
 //! Private calibrations of simulated data: how far noise takes the estimates from the truth, and whether their
 //! standard errors say so.
 
+pub mod forecast;
+pub mod forecast_terms;
 pub mod published;
 mod release;
 mod trial;

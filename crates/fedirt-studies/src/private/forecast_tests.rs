@@ -1,0 +1,130 @@
+//! Forecasts against runs on simulated data.
+
+use super::super::{run, uniform_truth};
+use super::*;
+use crate::simulate::{Missing, SiteEffects, SiteRows, SiteSizes, Spec};
+use fedirt_model::exchange::Effects;
+use fedirt_model::private::MissingAnswers;
+use fedirt_model::responses::ResponseTable;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rayon::prelude::*;
+
+fn wish(items: usize, sites: usize, each: u64) -> Wish {
+    Wish {
+        items: vec![("2pl".into(), 2); items],
+        sites: (0..sites).map(|k| (format!("s{k}"), each)).collect(),
+        effects: Effects::Fixed,
+        site_sd: 0.0,
+        missing: MissingAnswers::Wrong,
+        delta: 1e-6,
+        colluders: 0,
+    }
+}
+
+/// 8 items, 5 sites of 600 students, ε = 2, one colluder: the forecast at the truth, the errors that runs report, and
+/// how far their estimates scatter over fresh answers and fresh noise. (Priors matter little here: they pull estimates
+/// together by 2 %.)
+fn compare(replications: u64) -> ([f64; 3], [f64; 3], [f64; 3]) {
+    let wish = Wish { colluders: 1, ..wish(8, 5, 600) };
+    let mut study = Study::new(&wish, 2.0).unwrap();
+    study.plan.noise_sd = study.noise_sd().unwrap().to_vec();
+    let truth = uniform_truth(8, &[600; 5], &mut ChaCha8Rng::seed_from_u64(3));
+    let a: Vec<f64> = truth.items.iter().map(|i| i.a).collect();
+    let b: Vec<Vec<f64>> = truth.items.iter().map(|i| i.b.clone()).collect();
+    let s: Vec<f64> = truth.sites.iter().map(|s| s.effect).collect();
+    let theta = study.plan.coordinates().unwrap().theta(&a, &b, &s, [0.0; 2]);
+    let forecast = Forecast::new(&study.plan, &theta).unwrap();
+    let said = forecast.private(study.noise_sd().unwrap(), study.plan.mu).unwrap();
+    let results: Vec<Score2Result> = (0..replications)
+        .into_par_iter()
+        .map(|seed| {
+            let spec = Spec {
+                sites: 5,
+                students: SiteSizes::Each(600),
+                items: 8,
+                model: "2pl".into(),
+                categories: 2,
+                effects: SiteEffects::Given(s.clone()),
+                missing: Missing::Complete,
+                latent_sd: 1.0,
+                seed: 700 + seed,
+            };
+            let tables: Vec<ResponseTable> =
+                (0..5).map(|k| SiteRows::new(&spec, &truth, k).into_table()).collect();
+            run(study.plan.clone(), &tables, &mut ChaCha8Rng::seed_from_u64(seed)).unwrap()
+        })
+        .collect();
+    let errors = |r: &Score2Result| {
+        let e = Errors::of(r);
+        [e.a.unwrap(), e.b, e.s.unwrap()]
+    };
+    let n = replications as f64;
+    let mean = |k: usize| results.iter().map(|r| errors(r)[k]).sum::<f64>() / n;
+    let estimates = |r: &Score2Result| -> [Vec<f64>; 3] {
+        let items = r.items();
+        [
+            items.iter().map(|i| i.a).collect(),
+            items.iter().map(|i| i.b[0]).collect(),
+            r.sites().iter().map(|s| s.0).collect(),
+        ]
+    };
+    let all: Vec<[Vec<f64>; 3]> = results.iter().map(estimates).collect();
+    let scatter = |k: usize| {
+        let count = all[0][k].len();
+        let variance = |p: usize| {
+            let mean = all.iter().map(|e| e[k][p]).sum::<f64>() / n;
+            all.iter().map(|e| (e[k][p] - mean).powi(2)).sum::<f64>() / (n - 1.0)
+        };
+        ((0..count).map(variance).sum::<f64>() / count as f64).sqrt()
+    };
+    (errors(&said), [mean(0), mean(1), mean(2)], [scatter(0), scatter(1), scatter(2)])
+}
+
+#[test]
+fn forecasts_are_what_runs_report_and_how_far_they_scatter() {
+    let (said, reported, scatter) = compare(100);
+    println!("forecast {said:.4?}, reported {reported:.4?}, scatter {scatter:.4?}");
+    for k in 0..3 {
+        assert!((reported[k] / said[k] - 1.0).abs() < 0.05, "{said:?} {reported:?}");
+        // The SD of 100 runs has an error of 7 % in one parameter, and about 4 % over those of a kind.
+        assert!((scatter[k] / said[k] - 1.0).abs() < 0.12, "{said:?} {scatter:?}");
+    }
+}
+
+#[test]
+fn many_small_schools_cannot_have_effects() {
+    let found = outlook(&wish(15, 50, 7), None, &[1.0, 1e4]).unwrap();
+    // More than a prior of SD 1 leaves open; and three quarters of that SD remain when both are put together.
+    let alone = found.private[0].sums_alone.s.unwrap();
+    assert!((1.1..1.4).contains(&alone), "{alone}");
+    assert!(found.private[0].reported.s.unwrap() > 0.75);
+    assert!(found.private[0].noise_ratio > 1.0);
+    let none = outlook(&Wish { effects: Effects::None, ..wish(15, 50, 7) }, None, &[1.0]).unwrap();
+    assert!(none.private[0].reported.s.is_none());
+    assert!(none.private[0].sums_alone.b < found.private[0].sums_alone.b);
+}
+
+#[test]
+fn hardly_any_noise_is_none() {
+    let mut wish = wish(6, 3, 400);
+    for (model, categories) in [("2pl", 2), ("1pl", 2), ("gpcm", 4), ("grm", 4)] {
+        wish.items = vec![(model.into(), categories); 6];
+        let found = outlook(&wish, None, &[0.5, 8.0, 1e5]).unwrap();
+        let b: Vec<f64> = found.private.iter().map(|p| p.reported.b).collect();
+        assert!(b[0] > b[1] && b[1] > b[2] && b[2] >= 0.999 * found.without_noise.b, "{model}: {found:?}");
+        // What is left is what clipping loses.
+        assert!(b[2] < 1.1 * found.without_noise.b, "{model}: {found:?}");
+        assert_eq!(found.without_noise.a.is_none(), model == "1pl");
+    }
+}
+
+#[test]
+fn colluders_cost() {
+    let errors = |colluders: usize| outlook(&Wish { colluders, ..wish(6, 10, 100) }, None, &[1.0]).unwrap();
+    let (none, five) = (errors(0), errors(5));
+    let ratio = five.private[0].noise_sd[0] / none.private[0].noise_sd[0];
+    assert!((ratio - 2f64.sqrt()).abs() < 1e-4, "{ratio}");
+    assert!(five.private[0].reported.b > none.private[0].reported.b);
+    assert!(outlook(&Wish { colluders: 10, ..wish(6, 10, 100) }, None, &[1.0]).is_err());
+}
