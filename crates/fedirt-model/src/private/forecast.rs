@@ -7,7 +7,7 @@
 
 use super::PrivateError;
 use super::cells::{Population, Purpose, Sample};
-use super::expectation::{Release, moments};
+use super::expectation::{Release, information, moments};
 use super::fisher::whitening;
 use super::gauss_newton::{GAP, draws, regular};
 use super::plan::{ROUND_SHARES, Score2Plan, step_difficulty};
@@ -24,8 +24,8 @@ pub struct Forecast {
     theta: Vec<f64>,
     /// dm/dθ and S of both rounds.
     released: (DMatrix<f64>, DMatrix<f64>),
-    /// The same of one sum of scores that nobody clips: GᵀS⁻¹G is then the information of all answers.
-    whole: (DMatrix<f64>, DMatrix<f64>),
+    /// The model's information about θ in all answers.
+    whole: DMatrix<f64>,
     prior: DMatrix<f64>,
 }
 
@@ -41,20 +41,15 @@ impl Forecast {
         if population.counted {
             precision.push(COMPLETE.1.powi(-2));
         }
-        let release = |at: &[f64], round: usize, clip: f64| {
+        let clip = plan.clip()?;
+        let release = |at: &[f64], round: usize| {
             let w = whitening(&population, at, round).ok_or(PrivateError::Singular(round + 1))?;
             Ok::<_, PrivateError>(Release::new(&population, at.to_vec(), w, clip))
         };
-        let clip = plan.clip()?;
-        let rounds = [release(&mean, 0, clip)?, release(theta, 1, clip)?];
-        let whole = [release(theta, 1, f64::INFINITY)?];
+        let rounds = [release(&mean, 0)?, release(theta, 1)?];
         let sample = Sample { draws: draws(population.students, true), purpose: Purpose::Last };
         // All rows are complete.
-        let at = |releases: &[Release]| {
-            let found =
-                moments(&population, theta, 1.0, releases, sample).ok_or(PrivateError::Singular(2))?;
-            Ok::<_, PrivateError>((found.jacobian, found.covariance))
-        };
+        let released = moments(&population, theta, 1.0, &rounds, sample).ok_or(PrivateError::Singular(2))?;
         let mut prior = DMatrix::from_diagonal(&precision.into());
         for span in (0..plan.design.len()).filter(|j| !plan.design.model(*j).residual_scores()) {
             let span = coordinates.difficulties(span);
@@ -69,8 +64,8 @@ impl Forecast {
         Ok(Self {
             plan: plan.clone(),
             theta: theta.to_vec(),
-            released: at(&rounds)?,
-            whole: at(&whole)?,
+            released: (released.jacobian, released.covariance),
+            whole: information(&population, theta, sample),
             prior,
         })
     }
@@ -87,12 +82,13 @@ impl Forecast {
 
     /// What a run without noise and without clipping would report: the largest posterior of all answers.
     pub fn without_noise(&self) -> Result<Score2Result, PrivateError> {
-        self.result(self.information()? + &self.prior, f64::INFINITY)
+        let d = self.theta.len();
+        self.result(&self.whole + self.prior.view((0, 0), (d, d)), f64::INFINITY)
     }
 
     /// The same without priors: maximum likelihood.
     pub fn maximum_likelihood(&self) -> Result<Score2Result, PrivateError> {
-        self.result(self.information()?, f64::INFINITY)
+        self.result(self.whole.clone(), f64::INFINITY)
     }
 
     /// GᵀV⁻¹G with noise in V.
@@ -100,12 +96,8 @@ impl Forecast {
         let (g, mut v) = self.released.clone();
         let width = v.nrows() / ROUND_SHARES.len();
         (0..v.nrows()).for_each(|r| v[(r, r)] += noise_sd[r / width].powi(2));
-        weighted(&g, v)
-    }
-
-    fn information(&self) -> Result<DMatrix<f64>, PrivateError> {
-        let (g, s) = self.whole.clone();
-        weighted(&g, s)
+        let v = regular(v).ok_or(PrivateError::Singular(2))?;
+        Ok(g.tr_mul(&v.solve(&g)))
     }
 
     fn result(&self, information: DMatrix<f64>, mu: f64) -> Result<Score2Result, PrivateError> {
@@ -120,11 +112,6 @@ impl Forecast {
             steps: Vec::new(),
         })
     }
-}
-
-fn weighted(g: &DMatrix<f64>, v: DMatrix<f64>) -> Result<DMatrix<f64>, PrivateError> {
-    let v = regular(v).ok_or(PrivateError::Singular(2))?;
-    Ok(g.tr_mul(&v.solve(g)))
 }
 
 /// Parameters of an ordinary test: difficulties at normal quantiles, slopes at those of a lognormal distribution
