@@ -113,17 +113,28 @@ fn whole_rounds(canvas: &mut Canvas, frame: &Frame, (first, last): (f64, f64), t
     canvas.text((middle, frame.bottom + 36.0), Anchor::Middle, Ink::Text, "Rounds");
 }
 
-/// Labels moved apart so that none covers another: from the highest down.
+/// Labels moved apart so that none covers another: those that would meet stand in a block around their mean.
 pub(crate) fn apart(mut labels: Vec<(f64, Ink, String)>, gap: f64) -> Vec<(f64, Ink, String)> {
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let between = |labels: &[(f64, Ink, String)]| labels.iter().map(|l| l.0).sum::<f64>();
-    let before = between(&labels);
-    for i in 1..labels.len() {
-        labels[i].0 = labels[i].0.max(labels[i - 1].0 + gap);
+    // Middle and number of labels of each block, from the highest down.
+    let mut blocks: Vec<(f64, f64)> = Vec::new();
+    for (y, _, _) in &labels {
+        let mut block = (*y, 1.0);
+        while let Some(above) = blocks.pop() {
+            if block.0 - above.0 >= 0.5 * gap * (block.1 + above.1) {
+                blocks.push(above);
+                break;
+            }
+            let number = block.1 + above.1;
+            block = ((block.0 * block.1 + above.0 * above.1) / number, number);
+        }
+        blocks.push(block);
     }
-    // As a whole they stay where they were.
-    let shift = (between(&labels) - before) / labels.len().max(1) as f64;
-    labels.iter_mut().for_each(|l| l.0 -= shift);
+    let places = blocks.iter().flat_map(|&(middle, number)| {
+        (0..number as usize).map(move |i| middle + gap * (i as f64 - 0.5 * (number - 1.0)))
+    });
+    let places: Vec<f64> = places.collect();
+    labels.iter_mut().zip(places).for_each(|(label, y)| label.0 = y);
     labels
 }
 
@@ -151,6 +162,7 @@ mod tests {
     fn labels_do_not_meet() {
         let label = |y: f64| (y, Ink::Text, String::new());
         let moved = apart(vec![label(10.0), label(11.0), label(50.0)], 15.0);
-        assert!(moved.windows(2).all(|w| w[1].0 - w[0].0 >= 14.99));
+        let places: Vec<f64> = moved.iter().map(|l| l.0).collect();
+        assert_eq!(places, [3.0, 18.0, 50.0]);
     }
 }

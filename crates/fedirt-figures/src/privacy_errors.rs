@@ -97,11 +97,7 @@ fn draw(heading: &str, epsilons: &[f64], curves: &[ErrorCurve], width: Width, de
             names.push((y.at(*end), ink, format!("{}, private", curve.name)));
         }
     }
-    let mut names = apart(names, 15.0);
-    // Down by the axis there is no room for all: they move up together.
-    let below = names.last().map_or(0.0, |l| (l.0 - bottom).max(0.0));
-    names.iter_mut().for_each(|l| l.0 -= below);
-    for (at, ink, name) in names {
+    for (at, ink, name) in apart(names, 15.0) {
         canvas.label((right + 9.0, at + 4.0), Anchor::Start, ink, &name);
     }
     canvas.finish(description)
