@@ -66,16 +66,25 @@ pub struct Outlook {
     pub private: Vec<Expected>,
 }
 
-/// Computes the outlook of a wish at several ε. `guess` makes θ of the plan; by default an ordinary test.
-pub fn outlook(
-    wish: &Wish,
-    guess: Option<&(dyn Fn(&fedirt_model::private::Coordinates) -> Vec<f64> + Sync)>,
-    epsilons: &[f64],
-) -> Result<Outlook, PrivateRefusal> {
+/// Item parameters as they may be, one entry for each item of a wish.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Guess {
+    /// Slopes.
+    pub a: Vec<f64>,
+    /// Difficulties.
+    pub b: Vec<Vec<f64>>,
+}
+
+/// Computes the outlook of a wish at several ε, if items are as guessed and sites do not differ; without a guess, for
+/// an ordinary test at sites that do.
+pub fn outlook(wish: &Wish, guess: Option<&Guess>, epsilons: &[f64]) -> Result<Outlook, PrivateRefusal> {
     // Neither the clipping norm nor the moments depend on ε.
     let plan = Study::new(wish, epsilons.first().copied().unwrap_or(1.0))?.plan;
     let theta = match guess {
-        Some(guess) => guess(&plan.coordinates()?),
+        Some(guess) => {
+            let effects = vec![0.0; plan.sites.len()];
+            plan.coordinates()?.theta(&guess.a, &guess.b, &effects, [0.0; 2])
+        }
         None => typical(&plan)?,
     };
     let studies = epsilons

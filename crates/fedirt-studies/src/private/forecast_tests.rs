@@ -116,6 +116,11 @@ fn hardly_any_noise_is_none() {
         // What is left is what clipping loses.
         assert!(b[2] < 1.1 * found.without_noise.b, "{model}: {found:?}");
         assert_eq!(found.without_noise.a.is_none(), model == "1pl");
+        // Counting complete rows changes nothing where all are.
+        let counted = Wish { missing: MissingAnswers::Counted, ..wish.clone() };
+        let counted = outlook(&counted, None, &[1e5]).unwrap();
+        assert!((counted.private[0].reported.b / b[2] - 1.0).abs() < 0.01, "{model}: {counted:?}");
+        assert!((counted.without_noise.b / found.without_noise.b - 1.0).abs() < 1e-9, "{model}");
     }
 }
 

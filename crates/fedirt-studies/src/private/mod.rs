@@ -1,6 +1,9 @@
 //! Private calibrations of simulated data: how far noise takes the estimates from the truth, and whether their
 //! standard errors say so.
 
+pub mod audit;
+pub mod audit_faults;
+pub mod audit_run;
 pub mod forecast;
 pub mod forecast_terms;
 pub mod published;
