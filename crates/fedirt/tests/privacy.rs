@@ -53,3 +53,30 @@ fn nonsense_is_refused() {
         assert!(told.starts_with("error:"), "{args:?}: {told}");
     }
 }
+
+#[test]
+fn rounds_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, args) in [
+        ("full.svg", &["epsilon", "--noise", "22.3", "--rounds", "100"][..]),
+        ("one.svg", &["epsilon", "--noise", "5", "--rounds", "1", "--json"]),
+        ("sampled.svg", &["noise", "--epsilon", "2", "--rate", "0.1", "--rounds", "20"]),
+    ] {
+        let path = folder.path().join(name);
+        let mut args = args.to_vec();
+        args.extend(["--plot", path.to_str().unwrap()]);
+        run(&args).success();
+        let svg = std::fs::read_to_string(&path).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("PLD") && svg.contains("plan: "), "{name}: {svg}");
+        assert!(!svg.contains("var(--") && !svg.contains("NaN"), "{name}");
+    }
+}
+
+#[test]
+fn pictures_that_cannot_be_drawn_are_refused_before_the_work() {
+    for path in ["rounds.png", "rounds", "no/such/folder/rounds.svg"] {
+        let assert = run(&["epsilon", "--noise", "1", "--rounds", "2", "--plot", path]).code(2);
+        let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(told.contains("--plot"), "{told}");
+    }
+}

@@ -21,7 +21,9 @@ pub(crate) use coordinator::{
 pub(crate) use fit::{
     AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, PresetArg, QuadratureArg,
 };
-pub(crate) use privacy::{EpsilonArgs, NoiseArgs, PrivacyArgs, PrivacyCommand};
+pub(crate) use privacy::{
+    AuditArgs, EpsilonArgs, NoiseArgs, PlanArgs, PrivacyArgs, PrivacyCommand, RoundsOfSampling,
+};
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};
 pub(crate) use simulate::SimulateArgs;

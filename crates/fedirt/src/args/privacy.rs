@@ -1,6 +1,9 @@
 //! `fedirt privacy`.
 
-use clap::{Args, Subcommand};
+use super::fit::MissingAnswersArg;
+use clap::{ArgGroup, Args, Subcommand};
+use fedirt_studies::simulate::SiteSizes;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct PrivacyArgs {
@@ -14,6 +17,10 @@ pub(crate) enum PrivacyCommand {
     Epsilon(EpsilonArgs),
     /// The noise that an ε needs
     Noise(NoiseArgs),
+    /// The standard errors to expect of a private study, before anything is spent
+    Plan(PlanArgs),
+    /// Look for leaks in the private mode of this very program, and plant some to see whether they are found
+    Audit(AuditArgs),
 }
 
 /// A mechanism without its noise.
@@ -31,6 +38,9 @@ pub(crate) struct RoundsOfSampling {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Draw ε against rounds, up to the planned ones, into this SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -55,8 +65,105 @@ pub(crate) struct NoiseArgs {
 
 const EPSILON_EXAMPLES: &str = "Examples:
   fedirt privacy epsilon --noise 22.3 --rounds 100
-  fedirt privacy epsilon --noise 1 --rate 0.01 --rounds 100 --delta 1e-6 --json";
+  fedirt privacy epsilon --noise 1 --rate 0.01 --rounds 100 --delta 1e-6 --json
+  fedirt privacy epsilon --noise 22.3 --rounds 100 --plot rounds.svg";
 
 const NOISE_EXAMPLES: &str = "Examples:
   fedirt privacy noise --epsilon 1 --rounds 2
-  fedirt privacy noise --epsilon 2 --rate 0.1 --rounds 100 --json";
+  fedirt privacy noise --epsilon 2 --rate 0.1 --rounds 100 --json
+  fedirt privacy noise --epsilon 2 --rate 0.1 --rounds 100 --plot rounds.svg";
+
+#[derive(Debug, Args)]
+#[command(after_help = PLAN_EXAMPLES)]
+#[command(group = ArgGroup::new("how_many_students").args(["students", "total"]).required(true))]
+#[command(group = ArgGroup::new("which_items").args(["items", "guess"]).required(true))]
+pub(crate) struct PlanArgs {
+    /// Number of sites
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub sites: u32,
+    /// Students of each site: one number, a range (6-8), or one number per site (30,45,60)
+    #[arg(long, value_name = "N")]
+    pub students: Option<SiteSizes>,
+    /// Students of all sites together, spread evenly
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub total: Option<u64>,
+    /// Number of items
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub items: Option<u32>,
+    /// Model of the items
+    #[arg(long, value_name = "MODEL", default_value = "2pl", conflicts_with = "guess")]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["2pl", "1pl", "gpcm", "grm"]))]
+    pub model: String,
+    /// Categories of each item [default: 2, or 4 for gpcm and grm]
+    #[arg(long, value_name = "C", conflicts_with = "guess")]
+    #[arg(value_parser = clap::value_parser!(u8).range(2..=20))]
+    pub categories: Option<u8>,
+    /// Items with parameters as they may be: items.csv of an earlier fit [default: slopes around 1, difficulties
+    /// spread like abilities]
+    #[arg(long, value_name = "FILE")]
+    pub guess: Option<PathBuf>,
+    /// Site effects of the fit
+    #[arg(long, value_name = "KIND", default_value = "fixed")]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["fixed", "none"]))]
+    pub effects: String,
+    /// With --effects none: SD of ability between sites [default: 0]
+    #[arg(long, value_name = "SD", allow_hyphen_values = true)]
+    pub site_sd: Option<f64>,
+    /// Rows that lack an answer count for nothing (and are counted), or the answer counts as wrong
+    #[arg(long, value_name = "HOW", default_value = "counted")]
+    pub missing_answers: MissingAnswersArg,
+    /// ε to look at
+    #[arg(
+        long,
+        value_name = "E,…",
+        value_delimiter = ',',
+        default_value = "0.5,1,2,4,8",
+        allow_hyphen_values = true
+    )]
+    pub epsilon: Vec<f64>,
+    /// δ: the chance that ε does not hold; below 1/(10 N)
+    #[arg(long, value_name = "D", default_value_t = 1e-6)]
+    pub delta: f64,
+    /// Sites that may work with the coordinator; the others make up for their noise
+    #[arg(long, value_name = "C", default_value_t = 0)]
+    pub colluders: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Folder for forecast.json and forecast.svg
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+const PLAN_EXAMPLES: &str = "Examples:
+  fedirt privacy plan --sites 20 --students 100 --items 30
+  fedirt privacy plan --sites 50 --students 6-8 --items 15 --epsilon 1 --effects none
+  fedirt privacy plan --sites 5 --total 2000 --guess results/items.csv --colluders 1 --out forecast
+
+No data are read and nothing is spent: errors follow from sizes, noise and a guess of the parameters.";
+
+#[derive(Debug, Args)]
+#[command(after_help = AUDIT_EXAMPLES)]
+pub(crate) struct AuditArgs {
+    /// Runs for the noise, and runs in each of the two worlds
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    #[arg(value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    pub runs: u64,
+    /// Seeds of sound code that must raise no alarm, with a twentieth of the runs each
+    #[arg(long, value_name = "S", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u64).range(0..=100_000))]
+    pub seeds: u64,
+    /// First seed
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub first: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const AUDIT_EXAMPLES: &str = "Examples:
+  fedirt privacy audit                            all of it, some minutes
+  fedirt privacy audit --runs 1000 --seeds 3      a first look
+  fedirt privacy audit --json > audit.json
+
+Exit status: 0 nothing found and all planted faults caught, 1 otherwise.";

@@ -1,0 +1,110 @@
+//! `fedirt privacy audit`: the audit of the private mode, on this program's own code.
+
+use super::columns;
+use crate::args::AuditArgs;
+use crate::error::CliError;
+use crate::output::stdout;
+use fedirt_privacy::audit::Effort;
+use fedirt_studies::private::audit::{EPSILON, SITES, Sites};
+use fedirt_studies::private::audit_faults::Fault;
+use fedirt_studies::private::audit_run::{Caught, Line, checks, hostile, plant};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+use std::process::ExitCode;
+
+/// Runs for a planted fault, at most: most faults are far from subtle.
+const PLANTED: (u64, u64) = (1_000, 2_000);
+/// Distance of seeds, so that runs of two seeds share nothing.
+const APART: u64 = 1_000_000_000;
+
+pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
+    let sites = Sites::new().map_err(|e| CliError::Usage(e.to_string()))?;
+    // Hidden when standard error is not a terminal.
+    let bar = ProgressBar::new(1 + Fault::ALL.len() as u64 + args.seeds);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}, {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.set_message("the program's own mechanism");
+    bar.tick();
+    let effort = Effort { noise_runs: args.runs, world_runs: args.runs, seed: args.first };
+    let (lines, _) = checks(&sites, &hostile(&sites), |sites| sites, effort);
+    bar.inc(1);
+    let mut caught = Vec::new();
+    for fault in Fault::ALL {
+        bar.set_message(format!("planted: {}", fault.name()));
+        let (noise_runs, world_runs) = (args.runs.min(PLANTED.0), args.runs.min(PLANTED.1));
+        caught.push(plant(&sites, fault, Effort { noise_runs, world_runs, seed: args.first }));
+        bar.inc(1);
+    }
+    let mut alarms = Vec::new();
+    let few = (args.runs / 20).max(100);
+    for seed in 1..=args.seeds {
+        bar.set_message("seeds of sound code");
+        let seed = args.first.wrapping_add(seed.wrapping_mul(APART));
+        let (lines, found) =
+            checks(&sites, &[], |sites| sites, Effort { noise_runs: few, world_runs: few, seed });
+        if !found.is_empty() {
+            alarms.push((seed, lines.into_iter().flat_map(|line| line.findings).collect::<Vec<_>>()));
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let sound = lines.iter().all(|line| line.findings.is_empty());
+    let complete = caught.iter().all(|fault| !fault.by.is_empty());
+    let passed = sound && complete && alarms.is_empty();
+    let text = if args.json {
+        let document = json!({
+            "epsilon": EPSILON, "sites": SITES, "runs": args.runs, "first_seed": args.first,
+            "checks": lines, "planted": caught, "seeds": args.seeds, "runs_per_seed": few,
+            "false_alarms": alarms, "passed": passed,
+        });
+        format!("{document}\n")
+    } else {
+        report(args, &lines, &caught, few, &alarms, passed)
+    };
+    stdout::print_raw(&text)?;
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn report(
+    args: &AuditArgs,
+    lines: &[Line],
+    caught: &[Caught],
+    few: u64,
+    alarms: &[(u64, Vec<String>)],
+    passed: bool,
+) -> String {
+    let mut out = format!(
+        "Private mode of this program: score2 at ε = {EPSILON}, δ = 1e-6, {SITES} sites of which 1 colludes, {} runs\n\n",
+        args.runs
+    );
+    let mut rows = vec![["check", "measured", "limit", "verdict"].map(String::from).to_vec()];
+    for line in lines {
+        let verdict = if line.findings.is_empty() { "ok" } else { "FOUND" };
+        rows.push(vec![line.check.into(), line.measured.clone(), line.limit.clone(), verdict.into()]);
+    }
+    out += &columns(&rows, &[0, 1, 2, 3]);
+    for finding in lines.iter().flat_map(|line| line.findings.iter().take(5)) {
+        out += &format!("  found: {finding}\n");
+    }
+    let mut rows = vec![["planted fault", "caught by"].map(String::from).to_vec()];
+    for fault in caught {
+        let by = if fault.by.is_empty() { "NOTHING".to_owned() } else { fault.by.join(", ") };
+        rows.push(vec![fault.fault.into(), by]);
+    }
+    out += &format!("\n{}", columns(&rows, &[0, 1]));
+    out += &format!(
+        "\nFalse alarms: {} in {} seeds of the sound code, {few} runs each\n",
+        alarms.len(),
+        args.seeds
+    );
+    for (seed, findings) in alarms {
+        out += &format!("  seed {seed}: {}\n", findings.join("; "));
+    }
+    out += if passed {
+        "\nNothing was found, and every planted fault was. That is evidence, not proof.\n"
+    } else {
+        "\nThe audit failed: do not use the private mode of this build.\n"
+    };
+    out
+}

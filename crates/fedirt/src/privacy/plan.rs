@@ -1,0 +1,223 @@
+//! `fedirt privacy plan`: a dry run, without data.
+
+use super::{columns, remarks};
+use crate::args::{MissingAnswersArg, PlanArgs};
+use crate::error::CliError;
+use crate::output::{file, stdout};
+use crate::progress::Progress;
+use fedirt_figures::{ErrorCurve, Figure, errors_by_epsilon};
+use fedirt_model::exchange::Effects;
+use fedirt_model::items;
+use fedirt_model::private::MissingAnswers;
+use fedirt_privacy::accountant::{Delta, Epsilon};
+use fedirt_site::{FixedItem, Steps};
+use fedirt_studies::private::forecast::{Errors, Guess, Outlook, outlook};
+use fedirt_studies::private::forecast_terms::Wish;
+use fedirt_studies::simulate::SiteSizes;
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
+    let (wish, guess) = wish(args)?;
+    let mut epsilons = args.epsilon.clone();
+    epsilons.sort_by(f64::total_cmp);
+    epsilons.dedup();
+    if let Some(folder) = &args.out {
+        // Before the work, not after.
+        std::fs::create_dir_all(folder).map_err(CliError::file(folder))?;
+    }
+    let progress = Progress::new();
+    progress.say("expectations of the model, without data");
+    let found = outlook(&wish, guess.as_ref(), &epsilons).map_err(|e| CliError::Usage(e.to_string()))?;
+    drop(progress);
+    let remarks = remarks::of(&wish, &found);
+    let document = json!({
+        "sites": wish.sites.len(), "items": wish.items.len(), "effects": wish.effects.name(),
+        "delta": wish.delta, "colluders": wish.colluders, "outlook": found, "remarks": remarks,
+    });
+    if let Some(folder) = &args.out {
+        let text = format!("{document:#}\n");
+        file::replace(&folder.join("forecast.json"), |out| out.write_all(text.as_bytes()))?;
+        let svg = picture(&wish, &found).standalone();
+        file::replace(&folder.join("forecast.svg"), |out| out.write_all(svg.as_bytes()))?;
+    }
+    if args.json {
+        stdout::print_raw(&format!("{document}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = table(&wish, &found);
+    for remark in &remarks {
+        text += &format!("\n{remark}\n");
+    }
+    if let Some(folder) = &args.out {
+        text += &format!("\nWrote forecast.json and forecast.svg to {}\n", folder.display());
+    }
+    stdout::print_raw(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the flags wish for; everything that is wrong with them at once.
+fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
+    let mut problems = Vec::new();
+    let sites = args.sites as usize;
+    for epsilon in &args.epsilon {
+        problems.extend(Epsilon::new(*epsilon).err().map(|e| format!("--epsilon {epsilon}: {e}")));
+    }
+    let sizes = sizes(args, sites).unwrap_or_else(|problem| {
+        problems.push(problem);
+        Vec::new()
+    });
+    if sizes.contains(&0) || sizes.iter().any(|n| *n > 100_000_000) {
+        problems.push("--students: every site needs 1 to 100,000,000 students".into());
+    }
+    match Delta::new(args.delta) {
+        Err(error) => problems.push(format!("--delta {}: {error}", args.delta)),
+        Ok(delta) => {
+            let told = delta.is_large_for(sizes.iter().sum()).err();
+            problems.extend(told.map(|e| format!("--delta {}: {e}", args.delta)));
+        }
+    }
+    if args.colluders as usize >= sites && sites > 2 {
+        problems.push(format!(
+            "--colluders {}: at least one of the {sites} sites must be honest",
+            args.colluders
+        ));
+    }
+    if let Some(sd) = args.site_sd
+        && !((0.0..=10.0).contains(&sd) && args.effects == "none")
+    {
+        problems.push(format!("--site-sd {sd}: a number from 0 to 10 is needed, and --effects none"));
+    }
+    if matches!(args.model.as_str(), "2pl" | "1pl") && args.categories.is_some_and(|c| c > 2) {
+        problems.push(format!("--categories: {} items have two; use gpcm or grm", args.model));
+    }
+    CliError::usage(problems)?;
+    let (items, guess) = match &args.guess {
+        Some(path) => {
+            let (items, guess) = read_guess(&fedirt_site::read_fixed_items(path)?)
+                .map_err(|text| CliError::Usage(format!("--guess {}: {text}", path.display())))?;
+            (items, Some(guess))
+        }
+        None => {
+            let usual = if matches!(args.model.as_str(), "gpcm" | "grm") { 4 } else { 2 };
+            let categories = usize::from(args.categories.unwrap_or(usual));
+            (vec![(args.model.clone(), categories); args.items.unwrap_or(1) as usize], None)
+        }
+    };
+    let wish = Wish {
+        items,
+        sites: sizes.into_iter().enumerate().map(|(k, n)| (format!("site{}", k + 1), n)).collect(),
+        effects: if args.effects == "none" || sites < 2 { Effects::None } else { Effects::Fixed },
+        site_sd: args.site_sd.unwrap_or(0.0),
+        missing: match args.missing_answers {
+            MissingAnswersArg::Counted => MissingAnswers::Counted,
+            MissingAnswersArg::Wrong => MissingAnswers::Wrong,
+        },
+        delta: args.delta,
+        colluders: args.colluders as usize,
+    };
+    Ok((wish, guess))
+}
+
+fn sizes(args: &PlanArgs, sites: usize) -> Result<Vec<u64>, String> {
+    match (&args.students, args.total) {
+        (Some(SiteSizes::Each(n)), _) => Ok(vec![*n as u64; sites]),
+        (Some(SiteSizes::Between(from, to)), _) if from <= to => {
+            // All sizes of the range in turn.
+            Ok((0..sites).map(|k| (from + k % (to - from + 1)) as u64).collect())
+        }
+        (Some(SiteSizes::Between(from, to)), _) => Err(format!("--students {from}-{to}: the range is empty")),
+        (Some(SiteSizes::List(list)), _) if list.len() == sites => {
+            Ok(list.iter().map(|n| *n as u64).collect())
+        }
+        (Some(SiteSizes::List(list)), _) => {
+            Err(format!("--students: {} numbers are given for {sites} sites", list.len()))
+        }
+        (None, Some(total)) if total >= sites as u64 => {
+            Ok((0..sites as u64).map(|k| (total + k) / sites as u64).collect())
+        }
+        (None, _) => Err("--total: every site needs a student".into()),
+    }
+}
+
+fn read_guess(given: &[FixedItem]) -> Result<(Vec<(String, usize)>, Guess), String> {
+    let (mut kinds, mut guess) = (Vec::new(), Guess::default());
+    if given.is_empty() {
+        return Err("there are no items in it".into());
+    }
+    for item in given {
+        let (Steps::Intercepts(steps) | Steps::Difficulties(steps)) = &item.steps;
+        let usual = if steps.len() == 1 { "2pl" } else { "gpcm" };
+        let name = item.model.clone().unwrap_or_else(|| usual.to_owned());
+        let model = items::model(&name).ok_or_else(|| format!("item {}: no model {name}", item.name))?;
+        if item.a <= 0.0 {
+            return Err(format!("item {} has the slope {}; a positive one is needed", item.name, item.a));
+        }
+        guess.a.push(item.a);
+        guess.b.push(match &item.steps {
+            Steps::Intercepts(d) => model.difficulties(item.a, d),
+            Steps::Difficulties(b) => b.clone(),
+        });
+        kinds.push((name, steps.len() + 1));
+    }
+    Ok((kinds, guess))
+}
+
+fn cell(value: Option<f64>) -> String {
+    match value {
+        Some(x) if x.is_finite() && x < 1000.0 => format!("{x:.3}"),
+        Some(_) => ">1000".into(),
+        None => "–".into(),
+    }
+}
+
+fn cells(errors: &Errors) -> [String; 3] {
+    [cell(errors.a), cell(Some(errors.b)), cell(errors.s)]
+}
+
+fn heading(wish: &Wish, found: &Outlook) -> String {
+    let effects = if wish.effects == Effects::None { "no site effects" } else { "fixed site effects" };
+    format!(
+        "{} sites, {} students, {} items, {effects}, δ = {:e}, {} colluders",
+        wish.sites.len(),
+        found.students,
+        wish.items.len(),
+        wish.delta,
+        wish.colluders
+    )
+}
+
+fn table(wish: &Wish, found: &Outlook) -> String {
+    let mut rows = vec![
+        ["ε", "μ", "d/(μ²N)", "SE a", "SE b", "SE s", "alone a", "alone b", "alone s"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    for at in &found.private {
+        let mut row = vec![at.epsilon.to_string(), format!("{:.4}", at.mu), format!("{:.3}", at.noise_ratio)];
+        row.extend(cells(&at.reported));
+        row.extend(cells(&at.sums_alone));
+        rows.push(row);
+    }
+    let mut row = vec!["no noise".to_owned(), String::new(), String::new()];
+    row.extend(cells(&found.without_noise));
+    row.extend(cells(&found.maximum_likelihood));
+    rows.push(row);
+    format!(
+        "{}\nExpected standard errors (root mean squares): as reported, priors included; and from the sums alone\n\n{}",
+        heading(wish, found),
+        columns(&rows, &[0])
+    )
+}
+
+fn picture(wish: &Wish, found: &Outlook) -> Figure {
+    let epsilons: Vec<f64> = found.private.iter().map(|at| at.epsilon).collect();
+    let curve = |name: &str, of: fn(&Errors) -> Option<f64>| {
+        let without_noise = of(&found.without_noise)?;
+        let private = found.private.iter().map(|at| of(&at.reported).unwrap_or(f64::NAN)).collect();
+        Some(ErrorCurve { name: name.to_owned(), private, without_noise })
+    };
+    let curves = [curve("a", |e| e.a), curve("b", |e| Some(e.b)), curve("s", |e| e.s)];
+    let curves: Vec<ErrorCurve> = curves.into_iter().flatten().collect();
+    errors_by_epsilon(&heading(wish, found), &epsilons, &curves)
+}
