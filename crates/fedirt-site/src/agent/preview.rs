@@ -103,8 +103,9 @@ fn exact_rounds(
     for (name, ask) in later(study, &first) {
         let request = Request { ask, ..first.clone() };
         request.check(study.terms.plan.items.len()).map_err(AgentError::Mismatch)?;
-        let remark = "as sent at the starting values, slopes 1 and intercepts 0; the numbers of other parameters are like them";
-        rounds.push(round(name, remark, &mut site, &request));
+        let remark = "at the starting values, slopes 1 and intercepts 0; the numbers of other parameters are like them";
+        let remark = format!("{}; {remark}", exact_remark(study.terms.mode));
+        rounds.push(round(name, &remark, &mut site, &request));
     }
     Ok(rounds)
 }

@@ -66,7 +66,7 @@ fn line(entry: &Entry) -> String {
         Record::Refused { turn, reason } => {
             format!("{}refused: {reason}", turn.map_or(String::new(), |turn| format!("{turn}: ")))
         }
-        Record::Over => "over; keys wiped".to_owned(),
+        Record::Over => "over; round keys wiped".to_owned(),
         Record::Withdrawn => "withdrawn; keys wiped".to_owned(),
     };
     format!("  {}  {}\n", entry.time, printable(&what))

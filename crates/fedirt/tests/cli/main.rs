@@ -6,6 +6,7 @@ mod common;
 mod equal;
 mod files;
 mod flags;
+mod hidden;
 mod output;
 mod report;
 mod score;

@@ -19,6 +19,7 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 const ITEMS: usize = 20;
@@ -83,15 +84,20 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     }
     let seats: Vec<Ready> = seats.into_iter().map(Seat::enrol).collect::<Result<_, _>>()?;
     let pid = coordinator.0.id();
-    let (before, own, since) = (cpu(pid)?, cpu(std::process::id())?, Instant::now());
+    // The clock starts with the first hello: joining and the roster come once, not every round.
+    let start = Start { pid, at: OnceLock::new() };
     let rounds: Result<Vec<usize>, CliError> = std::thread::scope(|scope| {
-        let threads: Vec<_> = seats.into_iter().map(|seat| scope.spawn(move || seat.join())).collect();
+        let start = &start;
+        let threads: Vec<_> = seats.into_iter().map(|seat| scope.spawn(move || seat.join(start))).collect();
         threads
             .into_iter()
             .map(|t| t.join().unwrap_or_else(|_| Err(CliError::Usage("a site's thread failed".into()))))
             .collect()
     });
     let rounds = rounds?.into_iter().max().unwrap_or(1).max(1);
+    let Some(&(before, own, since)) = start.at.get() else {
+        return Err(CliError::Usage("no round began".into()));
+    };
     let wall = since.elapsed().as_secs_f64();
     let (after, own_after) = (cpu(pid)?, cpu(std::process::id())?);
     let per = 1.0 / rounds as f64;
@@ -164,28 +170,41 @@ impl Seat {
 }
 
 /// An officer who approves everything: all sites are in the same hands.
-struct Trusting;
+struct Trusting<'a>(&'a Start);
 
-impl Officer for Trusting {
+/// CPU of coordinator and sites and the time, when the first round begins.
+struct Start {
+    pid: u32,
+    at: OnceLock<(f64, f64, Instant)>,
+}
+
+impl Officer for Trusting<'_> {
     fn roster(&mut self, _fingerprint: Fingerprint, _sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
         Answer::Yes
     }
     fn round(&mut self, _turn: Turn, _statistics: &[(&'static str, usize)]) -> Answer {
         Answer::Yes
     }
-    fn news(&mut self, _news: News<'_>) {}
+    fn news(&mut self, news: News<'_>) {
+        if matches!(news, News::Sent { kind: "hello", .. }) {
+            self.0.at.get_or_init(|| {
+                let used = |pid| cpu(pid).unwrap_or(0.0);
+                (used(self.0.pid), used(std::process::id()), Instant::now())
+            });
+        }
+    }
 }
 
 impl Ready {
     /// Takes part to the end; gives the number of exchanges.
-    fn join(self) -> Result<usize, CliError> {
+    fn join(self, start: &Start) -> Result<usize, CliError> {
         let told = |error: agent::AgentError| CliError::Usage(error.to_string());
         let study = self.home.known_study(&self.study).and_then(|folder| folder.load()).map_err(told)?;
         let own = agent::read_for_plan(&[self.file], &ReadOptions::default(), &study.plan).map_err(told)?;
         let transport = Https::new(&self.address, self.authority.as_deref()).map_err(told)?;
         let policy = self.home.policy().map_err(told)?;
         let (mut agent, _) = Agent::new(&self.home, study, policy, own, None, transport).map_err(told)?;
-        match agent.run(&mut Trusting).map_err(told)? {
+        match agent.run(&mut Trusting(start)).map_err(told)? {
             End::Finished(fit) => Ok(fit.exchanges),
             End::Ended(reason) => Err(CliError::Usage(reason)),
             _ => Err(CliError::Usage("the study waits for an officer".into())),
