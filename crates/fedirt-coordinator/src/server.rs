@@ -15,6 +15,9 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot, watch};
 
+/// Memory for small bodies, in KiB: a thousand of them.
+const SMALL_BODIES: usize = 64 << 10;
+
 /// How often operators' commands are looked for.
 const COMMANDS: Duration = Duration::from_millis(500);
 
@@ -104,6 +107,7 @@ impl Server {
             metrics,
             limits: settings.limits.clone(),
             body_budget: Arc::new(Semaphore::new(settings.limits.body_megabytes << 10)),
+            small_bodies: Arc::new(Semaphore::new(SMALL_BODIES)),
             stopping: stopping.clone(),
         });
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("http").build();

@@ -18,13 +18,11 @@ pub enum FixedPointError {
         /// Bits that would be left.
         bits: i32,
     },
-    /// A number is not finite or beyond its bound.
-    #[error("number {index} is {value:e}, beyond its bound {bound:e}")]
+    /// A number is not finite or beyond its bound. The number itself is a site's secret, and not told.
+    #[error("number {index} is not finite, or beyond its bound {bound:e}")]
     OutOfBound {
         /// Position in the vector.
         index: usize,
-        /// The number.
-        value: f64,
         /// Its bound.
         bound: f64,
     },
@@ -56,7 +54,7 @@ impl FixedPoint {
                 if value.is_finite() && value.abs() <= self.bound {
                     Ok((value * self.scale).round() as i64 as u64)
                 } else {
-                    Err(FixedPointError::OutOfBound { index, value, bound: self.bound })
+                    Err(FixedPointError::OutOfBound { index, bound: self.bound })
                 }
             })
             .collect()

@@ -108,6 +108,10 @@ impl Declaration {
     }
 
     fn check(&self, items: usize) -> Result<(), String> {
+        let rows = self.booklets.iter().try_fold(0u64, |sum, n| sum.checked_add(*n));
+        if rows.is_none_or(|rows| rows > MOST_STUDENTS) || self.booklets.len() > items.max(1) * 64 {
+            return Err("booklets with more rows than there can be".into());
+        }
         let finite = |x: f64| x.is_finite() && (0.0..=1e15).contains(&x);
         if self.codes.len() != items {
             return Err(format!("{} items, and the codebook has {items}", self.codes.len()));

@@ -271,6 +271,15 @@ impl Policy {
                 return Err(PolicyRefusal::Model { item: planned.name.clone(), model: item.model.clone() });
             }
         }
+        if let Ask::Close { effects: Some(_), .. } = &request.ask
+            && terms.mode != Mode::Plain
+        {
+            // Each site would evaluate at its own: two such sums differ by one site's numbers.
+            return Err(PolicyRefusal::NotInPlan {
+                statistic: "curves",
+                reason: "effects of single sites are not told in this mode",
+            });
+        }
         if let Ask::Close { publish_effects: true, .. } = request.ask
             && !(plan.publish_effects && (self.publish_effects || terms.mode == Mode::Plain))
         {

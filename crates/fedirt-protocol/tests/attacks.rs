@@ -18,7 +18,7 @@ fn request(items: usize, effects: Effects, ask: Ask) -> Request {
         .map(|column| fedirt_model::design::DesignItem { column, model: "2pl".into(), codes: vec![0, 1] })
         .collect();
     Request {
-        design: design.try_into().unwrap(),
+        design: design.try_into().expect("a sound test"),
         parts: vec![0; items],
         grid: GridSpec::default(),
         weight_scale: 1.0,
@@ -52,7 +52,7 @@ fn non_negative(a: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
         }
         loop {
             let columns = a.select_columns(&passive);
-            let z = columns.svd(true, true).solve(b, 1e-13).unwrap();
+            let z = columns.svd(true, true).solve(b, 1e-13).expect("a sound test");
             let crossing = (0..passive.len()).filter(|&i| z[i] <= 0.0);
             let alpha = crossing
                 .map(|i| x[passive[i]] / (x[passive[i]] - z[i]))
@@ -76,7 +76,7 @@ fn patterns(items: usize) -> Vec<ResponseTable> {
     (0..1usize << items)
         .map(|code| {
             let cells = (0..items).map(|j| (code >> j & 1) as u8).collect();
-            ResponseTable::new(1, items, cells).unwrap()
+            ResponseTable::new(1, items, cells).expect("a sound test")
         })
         .collect()
 }
@@ -142,14 +142,15 @@ fn pooled_rows_come_back_from_exact_sums_and_the_plan_must_say_so() {
         .collect();
     let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
     let text = template("small", Mode::Secure, &names, &items, 60);
-    let plan = StudyPlan::parse(&text).unwrap();
+    let plan = StudyPlan::parse(&text).expect("a sound test");
     assert!(plan.in_words().iter().any(|w| w.contains("the pooled table of answers may be inferred")));
     let silent = text.replace("pooled_rows_may_be_inferred = true", "pooled_rows_may_be_inferred = false");
     let Err(PlanError::Content(problems)) = StudyPlan::parse(&silent) else { panic!("accepted") };
     assert!(problems[0].contains("pooled_rows_may_be_inferred"));
     // And a site's policy can refuse it.
     let policy = Policy { allow_pooled_rows_inferred: false, ..Policy::default() };
-    let refusals = policy.check_plan(&plan.terms(&text).unwrap(), 20, plan.pooled_rows_may_be_inferred());
+    let refusals =
+        policy.check_plan(&plan.terms(&text).expect("a sound test"), 20, plan.pooled_rows_may_be_inferred());
     assert!(refusals.iter().any(|r| r.to_string().contains("pooled_rows_may_be_inferred")), "{refusals:?}");
 }
 
@@ -217,7 +218,8 @@ fn power_sums_name_schools_and_are_not_given() {
     let mut lab = Lab::new(terms(Mode::Secure, 5, 6), &Policy::default(), &tables);
     let open = lab.until("open", 1);
     let fedirt_protocol::message::Notice::Open { broadcast, .. } = &open.notice else { panic!() };
-    let told: fedirt_protocol::message::Broadcast = fedirt_protocol::codec::decode(broadcast).unwrap();
+    let told: fedirt_protocol::message::Broadcast =
+        fedirt_protocol::codec::decode(broadcast).expect("a sound test");
     assert!(told.question.statistics().iter().all(|(s, _)| !s.info().name.starts_with("school_")));
     let asked = common::lab::altered(&open, |told| {
         if let fedirt_protocol::message::Question::Sums(request) = &mut told.question {
@@ -225,14 +227,15 @@ fn power_sums_name_schools_and_are_not_given() {
         }
     });
     lab.sites[0].hear(&asked);
-    let refusal = lab.sites[0].refusals.pop().unwrap().to_string();
+    let refusal = lab.sites[0].refusals.pop().expect("a sound test").to_string();
     assert!(refusal.contains("sums of squares over fewer than six sites name them"), "{refusal}");
     // With six, they are asked rounded.
     let tables = schools(6, 30, 6);
     let mut lab = Lab::new(terms(Mode::Secure, 6, 6), &Policy::default(), &tables);
     let open = lab.until("open", 1);
     let fedirt_protocol::message::Notice::Open { broadcast, .. } = &open.notice else { panic!() };
-    let told: fedirt_protocol::message::Broadcast = fedirt_protocol::codec::decode(broadcast).unwrap();
+    let told: fedirt_protocol::message::Broadcast =
+        fedirt_protocol::codec::decode(broadcast).expect("a sound test");
     let fedirt_protocol::message::Question::Sums(request) = &told.question else { panic!() };
     assert_eq!(request.ask, Ask::Start { between: BetweenSites::Rounded });
 }

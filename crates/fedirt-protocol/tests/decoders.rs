@@ -65,16 +65,16 @@ static HONEST: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut found = Vec::new();
     for (kind, round) in [("roster", 0), ("call", 1), ("open", 1), ("open", 2)] {
         let message = lab.until(kind, round);
-        found.push(codec::encode(&*message).unwrap());
+        found.push(codec::encode(&*message).expect("a sound test"));
         if let Notice::Open { broadcast, hellos, .. } = &message.notice {
             found.push(broadcast.clone());
             found.extend(hellos.iter().cloned());
             for answer in lab.sites[0].hear(&message) {
-                found.push(codec::encode(&*answer).unwrap());
+                found.push(codec::encode(&*answer).expect("a sound test"));
                 if let ToCoordinator::Upload { sums: Sums::Masked(bytes), .. } = &*answer {
                     found.push(bytes.clone());
                 }
-                lab.tell(0, &answer).unwrap();
+                lab.tell(0, &answer).expect("a sound test");
             }
         }
         if let Notice::Roster(shared) = &message.notice {
@@ -82,7 +82,7 @@ static HONEST: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
             found.extend(shared.declarations.iter().cloned());
         }
     }
-    found.extend(lab.sites[1].events.iter().map(|event| codec::encode(event).unwrap()));
+    found.extend(lab.sites[1].events.iter().map(|event| codec::encode(event).expect("a sound test")));
     let invitation = Invitation {
         address: "https://localhost:8443".into(),
         study: "s".into(),
@@ -92,7 +92,7 @@ static HONEST: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         expires: Timestamp(5),
         authority: Some(vec![1, 2, 3]),
     };
-    let text = invitation.to_text().unwrap();
+    let text = invitation.to_text().expect("a sound test");
     assert_eq!(Invitation::from_text(&format!(" {}\n{} ", &text[..40], &text[40..])), Ok(invitation));
     found.push(text.into_bytes());
     found
@@ -127,7 +127,7 @@ proptest! {
 
 #[test]
 fn other_versions_and_left_over_bytes_are_named() {
-    let mut bytes = codec::encode(&Poll { seen: 1, wait_seconds: 2 }).unwrap();
+    let mut bytes = codec::encode(&Poll { seen: 1, wait_seconds: 2 }).expect("a sound test");
     bytes[4] = 9;
     assert!(codec::decode::<Poll>(&bytes).unwrap_err().to_string().contains("version 9"));
     bytes[4] = codec::VERSION;

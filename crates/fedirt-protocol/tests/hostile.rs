@@ -42,7 +42,7 @@ fn sums(question: &mut Question) -> &mut Request {
 fn words(answer: &ToCoordinator) -> Vec<u64> {
     match answer {
         ToCoordinator::Upload { sums: Sums::Masked(bytes), .. } => {
-            Upload::decode(bytes).unwrap().words().to_vec()
+            Upload::decode(bytes).expect("a sound test").words().to_vec()
         }
         other => panic!("{}", other.kind()),
     }
@@ -120,7 +120,7 @@ fn a_claim_that_a_site_dropped_is_refused() {
     // The coordinator pretends that site 3 is gone, and calls the others.
     let mut gone = Vec::new();
     for k in 0..3 {
-        let call = lab.inbox.remove(&id(k)).unwrap();
+        let call = lab.inbox.remove(&id(k)).expect("a sound test");
         let hello = lab.sites[k].hear(&call).remove(0);
         gone.push(hello);
     }
@@ -129,11 +129,11 @@ fn a_claim_that_a_site_dropped_is_refused() {
         .map(|m| if let ToCoordinator::Hello(bytes) = &**m { bytes.clone() } else { panic!() })
         .collect();
     for k in 0..3 {
-        lab.tell(k, &gone[k]).unwrap();
+        lab.tell(k, &gone[k]).expect("a sound test");
     }
-    let call = lab.inbox.remove(&id(3)).unwrap();
+    let call = lab.inbox.remove(&id(3)).expect("a sound test");
     for message in lab.sites[3].hear(&call) {
-        lab.tell(3, &message).unwrap();
+        lab.tell(3, &message).expect("a sound test");
     }
     let open = lab.inbox[&id(0)].clone();
     let without = altered(&open, |told| {
@@ -227,7 +227,7 @@ fn a_policy_of_the_sites_own_always_wins() {
     for _ in 0..20 {
         lab.turn(&all);
     }
-    let ended = lab.result.unwrap().unwrap_err();
+    let ended = lab.result.expect("a sound test").unwrap_err();
     assert!(ended.contains("round 3, attempt 1 is beyond the 2 rounds"), "{ended}");
 }
 
@@ -245,7 +245,7 @@ fn sums_over_effects_are_given_once() {
     let mut second = Lab::new(terms(Mode::Secure, 3, 5), &Policy::default(), &tables(3));
     second.until("open", 2);
     for k in 0..3 {
-        let message = second.inbox.remove(&id(k)).unwrap();
+        let message = second.inbox.remove(&id(k)).expect("a sound test");
         let asked = altered(&message, |told| {
             if let Ask::Evaluate { effect_totals, .. } = &mut sums(&mut told.question).ask {
                 *effect_totals = true;
@@ -269,7 +269,7 @@ fn sums_over_effects_are_given_once() {
         *shown = hellos;
     }
     let refusal = refusal_of(&mut second, 0, &Arc::new(again));
-    assert_eq!(refusal, Refusal::TotalsTwice(2));
+    assert_eq!(refusal, Refusal::TotalsTwice(fedirt_protocol::message::Turn { round: 2, attempt: 1 }));
 }
 
 #[test]
@@ -280,18 +280,18 @@ fn attempts_are_never_lowered_and_repetitions_are_the_same_bytes() {
     // The same attempt with another question: the old bytes, not a second vector under the same masks.
     let other = altered(&old, |told| sums(&mut told.question).weight_scale = 2.0);
     assert_eq!(lab.sites[0].hear(&other)[0], first);
-    lab.tell(0, &first).unwrap();
+    lab.tell(0, &first).expect("a sound test");
     lab.until("open", 2);
     let refusal = {
         assert!(lab.sites[0].hear(&old).is_empty(), "a lower attempt was answered");
-        lab.sites[0].refusals.pop().unwrap()
+        lab.sites[0].refusals.pop().expect("a sound test")
     };
     assert!(matches!(refusal, Refusal::LowerAttempt { .. }), "{refusal:?}");
     let mut call = (*old).clone();
     call.notice =
         Notice::Call { turn: fedirt_protocol::message::Turn { round: 1, attempt: 9 }, roster: None };
     assert!(lab.sites[0].hear(&Arc::new(call)).is_empty());
-    assert!(lab.sites[0].refusals.pop().unwrap().is_replay());
+    assert!(lab.sites[0].refusals.pop().expect("a sound test").is_replay());
 }
 
 #[test]
@@ -300,10 +300,10 @@ fn a_restored_back_up_is_noticed() {
     let call = lab.until("call", 2);
     let saved: Vec<SiteEvent> = lab.sites[0].events.clone();
     let hello = lab.sites[0].hear(&call).remove(0);
-    lab.tell(0, &hello).unwrap();
+    lab.tell(0, &hello).expect("a sound test");
     // The disk is restored from before the hello: a fresh key for the same attempt.
     let mut restored = BenchSite::new(&lab.terms, 0, Policy::default(), tables(3).remove(0));
-    restored.machine.restore(&saved).unwrap();
+    restored.machine.restore(&saved).expect("a sound test");
     let mut skipped = rand_chacha::ChaCha20Rng::from_seed([9; 32]);
     use rand_chacha::rand_core::SeedableRng;
     restored.machine.handle(NOW, &mut skipped, &call);
@@ -325,13 +325,13 @@ fn a_forged_key_does_not_pass() {
     let table = tables(3).remove(1);
     forger.machine =
         fedirt_protocol::SiteMachine::new(id(1), identity, lab.terms.clone(), Policy::default(), table)
-            .unwrap();
+            .expect("a sound test");
     forger.machine.introduce();
     for message in forger.outputs() {
         let rejection = lab.tell(1, &message).unwrap_err();
         assert!(matches!(rejection, Rejection::AnotherKey { .. } | Rejection::NotNow), "{rejection:?}");
     }
-    forger.machine.restore(&lab.sites[1].events.clone()).unwrap();
+    forger.machine.restore(&lab.sites[1].events.clone()).expect("a sound test");
     for message in forger.hear(&call) {
         let rejection = lab.tell(1, &message).unwrap_err();
         assert!(matches!(rejection, Rejection::Invalid(_)), "{rejection:?}");
@@ -350,13 +350,13 @@ fn a_roster_with_another_key_for_a_site_is_refused_there() {
     let mut random = rand_chacha::ChaCha20Rng::from_seed([5; 32]);
     use rand_chacha::rand_core::SeedableRng;
     let own = fedirt_privacy::secure::Identity::generate(&mut random);
-    let roster = fedirt_privacy::secure::Roster::decode(&shared.roster).unwrap();
+    let roster = fedirt_privacy::secure::Roster::decode(&shared.roster).expect("a sound test");
     let entries = roster
         .entries()
         .iter()
         .map(|(site, key)| (site.clone(), if *site == id(0) { own.public() } else { *key }));
-    let false_roster =
-        fedirt_privacy::secure::Roster::of(roster.study().clone(), roster.edition(), entries).unwrap();
+    let false_roster = fedirt_privacy::secure::Roster::of(roster.study().clone(), roster.edition(), entries)
+        .expect("a sound test");
     let mut forged = shared.clone();
     forged.roster = false_roster.encode();
     let message = |shared| Arc::new(ToSite { step: 99, notice: Notice::Roster(shared) });
@@ -374,11 +374,11 @@ fn a_site_that_vanishes_before_the_first_upload_is_left_behind() {
     // Site 3 says nothing any more.
     let others = [0, 1, 2];
     lab.turn(&others);
-    lab.input(Timestamp(1001), Input::Deadline).unwrap();
+    lab.input(Timestamp(1001), Input::Deadline).expect("a sound test");
     for _ in 0..60 {
         lab.turn(&others);
     }
-    let fit = lab.result.unwrap().expect("the study goes on without it");
+    let fit = lab.result.expect("a sound test").expect("the study goes on without it");
     assert_eq!(fit.sites.len(), 3);
     assert!(fit.warnings.iter().any(|w| w.code == "sites_missing" && w.message.contains("site3")));
 }
@@ -390,7 +390,7 @@ fn after_the_first_upload_the_plan_decides_about_a_lost_site() {
         let mut lab = lab(4, on_loss);
         lab.until("call", 2);
         lab.turn(&others);
-        lab.input(Timestamp(5000), Input::Deadline).unwrap();
+        lab.input(Timestamp(5000), Input::Deadline).expect("a sound test");
         for _ in 0..60 {
             lab.turn(&others);
         }
@@ -399,10 +399,10 @@ fn after_the_first_upload_the_plan_decides_about_a_lost_site() {
     let waits = lose(OnLoss::Wait);
     assert!(waits.result.is_none());
     assert_eq!(waits.coordinator.status().waiting_for, ["site3"]);
-    let ends = lose(OnLoss::End).result.unwrap().unwrap_err();
+    let ends = lose(OnLoss::End).result.expect("a sound test").unwrap_err();
     assert!(ends.contains("site3") && ends.contains("would show what they sent"), "{ends}");
     let mut reveals = lose(OnLoss::RevealLostSite);
-    let fit = reveals.result.take().unwrap().expect("a result without the lost site");
+    let fit = reveals.result.take().expect("a sound test").expect("a result without the lost site");
     assert_eq!(fit.sites.len(), 3);
     // Nobody can be left out on the operator's word alone.
     let mut lab = lab(4, OnLoss::Wait);
@@ -425,13 +425,13 @@ fn an_item_that_few_sites_give_is_never_summed() {
                     .collect::<Vec<_>>()
             })
             .collect();
-        *table = ResponseTable::new(40, 5, cells).unwrap();
+        *table = ResponseTable::new(40, 5, cells).expect("a sound test");
     }
     let mut lab = Lab::new(terms(Mode::Secure, 5, 5), &Policy::default(), &given);
     for _ in 0..60 {
         lab.turn(&[0, 1, 2, 3, 4]);
     }
-    let fit = lab.result.unwrap().unwrap();
+    let fit = lab.result.expect("a sound test").expect("a sound test");
     assert!(
         fit.warnings.iter().any(|w| w.code == "item_suppressed" && w.message.contains("I4")),
         "{:?}",
@@ -446,15 +446,168 @@ fn an_item_that_few_sites_give_is_never_summed() {
         let request = sums(&mut told.question);
         let item =
             |column| fedirt_model::design::DesignItem { column, model: "2pl".into(), codes: vec![0, 1] };
-        request.design = (0..5).map(item).collect::<Vec<_>>().try_into().unwrap();
+        request.design = (0..5).map(item).collect::<Vec<_>>().try_into().expect("a sound test");
         request.parts = vec![0; 5];
     });
-    let each: Vec<Vec<u64>> = (0..5).map(|k| words(&lab.sites[k].hear(&all)[0])).collect();
-    let mut total = vec![0; each[0].len()];
-    each.iter().for_each(|w| fixed_point::add(&mut total, w));
-    // Students, weight, then the pair table's lower triangle: rows 6..10 belong to items 4 and 5.
-    let pairs = &total[2..2 + 55];
-    let row = |r: usize| &pairs[r * (r + 1) / 2..(r + 1) * (r + 2) / 2];
-    assert!((6..10).all(|r| row(r).iter().all(|w| *w == 0)), "an item of two sites was summed");
-    assert!(row(4).iter().any(|w| *w != 0));
+    let refusal = refusal_of(&mut lab, 0, &all);
+    assert!(matches!(refusal, Refusal::FewGivers(..)), "{refusal:?}");
+    // So is a single item that one site gives, however it is wrapped.
+    let one = altered(&open, |told| {
+        let request = sums(&mut told.question);
+        let item = fedirt_model::design::DesignItem { column: 4, model: "2pl".into(), codes: vec![0, 1] };
+        request.design = vec![item].try_into().expect("a sound test");
+        request.parts = vec![0];
+    });
+    assert!(matches!(refusal_of(&mut lab, 0, &one), Refusal::FewGivers(..)));
+}
+
+/// A factor on weights that nobody declared would push numbers over their bounds, or hide others below rounding; and a
+/// refusal must not tell what it is about.
+#[test]
+fn refusals_tell_nothing_of_the_data() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let open = lab.until("open", 2);
+    let scaled = altered(&open, |told| sums(&mut told.question).weight_scale = 1e9);
+    assert_eq!(refusal_of(&mut lab, 0, &scaled), Refusal::WeightScale);
+    // Data that do not fit their bounds: the site's journal may know, the coordinator gets a fixed sentence.
+    let error = fedirt_protocol::encoding::EncodingError::FixedPoint {
+        statistic: "loglik",
+        error: fedirt_privacy::fixed_point::FixedPoint::for_bound(1.0)
+            .expect("a sound test")
+            .encode(&[-271.828_18])
+            .unwrap_err(),
+    };
+    assert!(!Refusal::Encoding(error.clone()).to_string().contains("2.718"));
+    let told = Refusal::Encoding(error).for_the_coordinator();
+    assert!(!told.contains("loglik") && !told.chars().any(|c| c.is_ascii_digit()), "{told}");
+    let ledger = Refusal::Ledger("spent 0.3 of 0.5".into()).for_the_coordinator();
+    assert!(!ledger.contains("0.3"), "{ledger}");
+}
+
+/// Effects that the coordinator chooses site by site would make two sums differ by one site.
+#[test]
+fn effects_chosen_for_single_sites_are_refused() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let open = lab.until("open", 2);
+    let close = altered(&open, |told| {
+        let request = sums(&mut told.question);
+        let psi = vec![1.0; request.design.parameters()];
+        request.ask = Ask::Close {
+            point: Point { psi, site_sd: 0.0 },
+            sd: 1.0,
+            errors: None,
+            effects: Some(vec![1.0, 0.0, 0.0]),
+            publish_effects: false,
+        };
+    });
+    let refusal = refusal_of(&mut lab, 0, &close);
+    assert!(refusal.to_string().contains("effects of single sites"), "{refusal}");
+}
+
+/// An attempt has one question, attempts count as rounds, and items stay the same.
+#[test]
+fn attempts_are_no_way_round_the_limits() {
+    use fedirt_protocol::message::Turn;
+    let policy = Policy { max_rounds: 3, ..Policy::default() };
+    let mut lab = Lab::new(terms(Mode::Secure, 3, 5), &policy, &tables(3));
+    let open = lab.until("open", 2);
+    for k in 0..3 {
+        lab.sites[k].hear(&open);
+    }
+    // The next attempts at the same round, one after the other: each is a release.
+    let mut refusal = None;
+    for attempt in 2..6 {
+        let turn = Turn { round: 2, attempt };
+        let call = Arc::new(ToSite { step: 50, notice: Notice::Call { turn, roster: None } });
+        let hellos: Vec<Vec<u8>> = (0..3)
+            .filter_map(|k| match lab.sites[k].hear(&call).first().map(|m| (**m).clone()) {
+                Some(ToCoordinator::Hello(bytes)) => Some(bytes),
+                _ => None,
+            })
+            .collect();
+        let mut again = (*open).clone();
+        if let Notice::Open { turn: shown, hellos: sent, .. } = &mut again.notice {
+            (*shown, *sent) = (turn, hellos);
+        }
+        let again = Arc::new(again);
+        for k in 0..3 {
+            lab.sites[k].hear(&again);
+        }
+        refusal = lab.sites[0].refusals.pop().or(refusal);
+    }
+    assert!(matches!(refusal, Some(Refusal::Policy(PolicyRefusal::Rounds { .. }))), "{refusal:?}");
+    let released = lab.sites[0].events.iter().filter(|e| matches!(e, SiteEvent::Released(_))).count();
+    assert_eq!(released, 3);
+
+    // Another list of items in a later round.
+    let mut lab = self::lab(3, OnLoss::Wait);
+    let open = lab.until("open", 3);
+    let fewer = altered(&open, |told| {
+        let request = sums(&mut told.question);
+        let items = request.design.items()[..4].to_vec();
+        request.design = items.try_into().expect("a sound test");
+        request.parts.pop();
+        if let Ask::Evaluate { points, .. } = &mut request.ask {
+            points[0].psi.truncate(8);
+        }
+    });
+    assert_eq!(refusal_of(&mut lab, 0, &fewer), Refusal::AnotherDesign);
+}
+
+/// A site that was restarted after its answer does not say hello to a lower attempt, or to the same one again.
+#[test]
+fn a_restarted_site_knows_what_it_has_answered() {
+    use fedirt_protocol::message::Turn;
+    let mut lab = lab(3, OnLoss::Wait);
+    let open = lab.until("open", 2);
+    lab.sites[0].hear(&open);
+    // What an agent keeps after an upload: everything but the hellos.
+    let kept: Vec<SiteEvent> =
+        lab.sites[0].events.iter().filter(|e| !matches!(e, SiteEvent::Hello { .. })).cloned().collect();
+    let mut restarted = BenchSite::new(&lab.terms, 0, Policy::default(), tables(3).remove(0));
+    restarted.machine.restore(&kept).expect("a sound test");
+    for turn in [Turn { round: 1, attempt: 7 }, Turn { round: 2, attempt: 1 }] {
+        let call = Arc::new(ToSite { step: 50, notice: Notice::Call { turn, roster: None } });
+        assert!(restarted.hear(&call).is_empty());
+        assert!(restarted.refusals.pop().expect("a sound test").is_replay());
+    }
+    assert_eq!(restarted.hear(&open)[0].kind(), "upload");
+}
+
+/// `private`: the plan's privacy cannot be overspent, and an attempt's price is that of its one question.
+#[test]
+fn the_plans_privacy_is_spent_once() {
+    use fedirt_protocol::message::Turn;
+    use fedirt_protocol::private::{Mechanism, PrivateTerms};
+    let mut terms = terms(Mode::Private, 3, 5);
+    terms.private = Some(PrivateTerms {
+        epsilon: 1.0,
+        delta: 1e-6,
+        mechanism: Mechanism::Score2 { mixture: false },
+        missing: fedirt_model::private::MissingAnswers::Wrong,
+        site_sd: 0.0,
+        booklets: Vec::new(),
+        seed: 1,
+    });
+    let mut lab = Lab::new(terms, &Policy::default(), &tables(3));
+    let open = lab.until("open", 2);
+    assert_eq!(lab.sites[0].hear(&open)[0].kind(), "upload");
+    // Another attempt at the same stage: the plan's privacy is spent.
+    let turn = Turn { round: 2, attempt: 2 };
+    let call = Arc::new(ToSite { step: 60, notice: Notice::Call { turn, roster: None } });
+    for k in 1..3 {
+        lab.sites[k].hear(&open);
+    }
+    let hellos: Vec<Vec<u8>> = (0..3)
+        .filter_map(|k| match (*lab.sites[k].hear(&call)[0]).clone() {
+            ToCoordinator::Hello(bytes) => Some(bytes),
+            _ => None,
+        })
+        .collect();
+    let mut again = (*open).clone();
+    if let Notice::Open { turn: shown, hellos: sent, .. } = &mut again.notice {
+        (*shown, *sent) = (turn, hellos);
+    }
+    let refusal = refusal_of(&mut lab, 0, &Arc::new(again));
+    assert!(matches!(refusal, Refusal::BeyondThePlan { .. }), "{refusal:?}");
 }

@@ -5,17 +5,23 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use http_body_util::BodyExt;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bodies that are too long, but not by far, are read to their end before they are refused.
 const DRAINED: usize = 1 << 20;
+
+/// Bodies up to this many bytes have memory of their own.
+const SMALL: usize = 64 << 10;
+/// Kibibytes that are reserved at a time.
+const CHUNK: u32 = 64;
 
 /// A body, and its share of the memory for bodies.
 pub(super) struct ReadBody {
     pub(super) bytes: Vec<u8>,
     /// Given back when the request has been dealt with.
-    pub(super) _share: OwnedSemaphorePermit,
+    _share: OwnedSemaphorePermit,
 }
 
 /// Reads a body of at most some bytes, whose length the request must say.
@@ -39,12 +45,13 @@ pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<Rea
     }
     let slow = || Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not arrive in time");
     let limit = Duration::from_secs(app.limits.body_seconds);
+    // Large bodies cannot keep small ones waiting, and pay for what has arrived, not for what was announced.
+    let budget = if length <= SMALL { &app.small_bodies } else { &app.body_budget };
     let read = async {
-        let kibibytes = u32::try_from(length.div_ceil(1024)).unwrap_or(u32::MAX);
-        let share = app.body_budget.clone().acquire_many_owned(kibibytes).await;
-        let share = share.map_err(|_| Problem::unavailable())?;
-        let bytes = collect(request.into_body(), length).await?;
-        Ok(ReadBody { bytes, _share: share })
+        let share = budget.clone().acquire_many_owned(CHUNK).await.map_err(|_| Problem::unavailable())?;
+        let mut body = ReadBody { bytes: Vec::new(), _share: share };
+        collect(request.into_body(), length, budget, &mut body).await?;
+        Ok(body)
     };
     tokio::time::timeout(limit, read).await.unwrap_or_else(|_| Err(slow()))
 }
@@ -53,18 +60,26 @@ async fn drain(mut body: Body) {
     while let Some(Ok(_)) = body.frame().await {}
 }
 
-async fn collect(mut body: Body, length: usize) -> Result<Vec<u8>, Problem> {
-    // What is reserved is what has arrived, not what was announced.
-    let mut bytes = Vec::new();
+async fn collect(
+    mut body: Body,
+    length: usize,
+    budget: &Arc<Semaphore>,
+    read: &mut ReadBody,
+) -> Result<(), Problem> {
     while let Some(frame) = body.frame().await {
         let broken = |_| Problem::new(StatusCode::BAD_REQUEST, "malformed", "the body broke off");
         let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
-        if bytes.len() + data.len() > length {
-            return Err(too_long(bytes.len() + data.len(), length));
+        let arrived = read.bytes.len() + data.len();
+        if arrived > length {
+            return Err(too_long(arrived, length));
         }
-        bytes.extend_from_slice(&data);
+        while arrived > read._share.num_permits() << 10 {
+            let more = budget.clone().acquire_many_owned(CHUNK).await.map_err(|_| Problem::unavailable())?;
+            read._share.merge(more);
+        }
+        read.bytes.extend_from_slice(&data);
     }
-    Ok(bytes)
+    Ok(())
 }
 
 fn too_long(bytes: usize, most: usize) -> Problem {

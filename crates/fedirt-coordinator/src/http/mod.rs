@@ -34,6 +34,8 @@ pub struct App {
     pub limits: Limits,
     /// Kibibytes of bodies that may still be read at the same time.
     pub body_budget: Arc<Semaphore>,
+    /// Memory for small bodies that may be read at once, in KiB.
+    pub small_bodies: Arc<Semaphore>,
     /// Whether the server is stopping: nobody waits then.
     pub stopping: watch::Receiver<bool>,
 }

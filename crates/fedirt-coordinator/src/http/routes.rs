@@ -66,8 +66,8 @@ pub(super) async fn message(
     Path(name): Path<String>,
     request: Request,
 ) -> Result<StatusCode, Problem> {
-    let body = body::read(&app, request, codec::MAX_BYTES).await?;
     let study = study(&app, &name)?;
+    let body = body::read(&app, request, codec::MAX_BYTES).await?;
     let (from, message) = if body.bytes.len() > LARGE {
         let study = study.clone();
         let check = move || {

@@ -2,7 +2,7 @@
 
 /// For each item, the linked part it belongs to (parts are numbered in order of appearance). Two items are
 /// linked when one site gives both, or through a chain of such sites.
-pub(crate) fn linked_parts(items: usize, sites: impl Iterator<Item = Vec<usize>>) -> Vec<usize> {
+pub fn linked_parts(items: usize, sites: impl Iterator<Item = Vec<usize>>) -> Vec<usize> {
     let mut parent: Vec<usize> = (0..items).collect();
     fn root(parent: &mut [usize], mut x: usize) -> usize {
         while parent[x] != x {

@@ -25,6 +25,7 @@ pub(crate) use algorithm::symmetric;
 pub use algorithm::{AlgorithmKind, Settings};
 pub use calibration::{Calibration, Enrolled, ItemPlan, Plan, Secrecy, Step, total_weight};
 pub(crate) use newton::LocalNewton;
+pub use graph::linked_parts;
 pub use outcome::Outcome;
 pub(crate) use published::Layout;
 pub use start::StartSums;

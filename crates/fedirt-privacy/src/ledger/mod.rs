@@ -174,6 +174,17 @@ impl Ledger {
         }
     }
 
+    /// Whether a study has an entry.
+    pub fn knows_study(&self, study: &StudyId) -> bool {
+        self.debited.iter().any(|(_, known, _, _)| known == study)
+            || self.exact.iter().any(|(_, release)| release.study == *study)
+    }
+
+    /// Whether a head, as text, is one of this ledger's.
+    pub fn has_head(&self, head: &str) -> bool {
+        self.heads.iter().any(|known| known.to_string() == head)
+    }
+
     /// When exact sums of a population were released, each time once.
     pub fn exact_release_times(&self, population: &Label) -> Vec<Label> {
         let mut times: Vec<Label> = self

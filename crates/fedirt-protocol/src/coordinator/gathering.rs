@@ -46,8 +46,19 @@ impl Coordinator {
         let key = self.keys.get(from).ok_or_else(|| Rejection::NotEnrolled { site: from.clone() })?;
         let roster = Roster::of(self.terms.study.clone(), 0, [(from.clone(), *key)])
             .map_err(|e| Rejection::Invalid(e.to_string()))?;
-        Declarations::verify(&roster, std::slice::from_ref(&bytes), self.terms.plan.items.len())
-            .map_err(|e| Rejection::Invalid(e.to_string()))?;
+        let declared =
+            Declarations::verify(&roster, std::slice::from_ref(&bytes), self.terms.plan.items.len())
+                .map_err(|e| Rejection::Invalid(e.to_string()))?;
+        if let (Some(private), Some(own)) = (&self.terms.private, declared.get(from)) {
+            if own.booklets.len() != private.booklets.len().max(1) {
+                return Err(
+                    Rejection::Invalid("rows must be declared for each booklet of the plan".into()).into()
+                );
+            }
+            if own.weighted {
+                return Err(Rejection::Invalid("weights cannot be kept private".into()).into());
+            }
+        }
         self.joined.insert(from.clone(), bytes);
         if self.joined.len() == self.terms.sites.len() {
             self.make_roster(now)?;

@@ -253,7 +253,9 @@ impl Coordinator {
         let turn = round.turn;
         // Before anyone's first upload nothing binds: the study goes on with whoever is there.
         let act = if self.released { self.terms.on_loss } else { OnLoss::RevealLostSite };
-        if act == OnLoss::End {
+        // Beginning again would spend more than the plan's privacy, and sites refuse that.
+        let spent = self.terms.mode == Mode::Private && self.released && act == OnLoss::RevealLostSite;
+        if act == OnLoss::End || spent {
             let names: Vec<String> = missing.iter().map(|s| self.terms.label(s)).collect();
             return Err(CoordinatorError::Lost { sites: names.join(", "), turn }.into());
         }
@@ -268,6 +270,10 @@ impl Coordinator {
     /// The operator leaves sites out: before the first upload, or enough of them at once, or by the plan's consent.
     pub(super) fn drop_sites(&mut self, now: Timestamp, sites: &BTreeSet<SiteId>) -> Result<Taken, Stop> {
         let Phase::Round(_) = &self.phase else { return Err(Rejection::NotNow.into()) };
+        if self.terms.mode == Mode::Private && self.released {
+            let reason = "to begin again without these sites would spend more than the plan's privacy: wait for them, or end the study";
+            return Err(Rejection::Invalid(reason.into()).into());
+        }
         let next: BTreeSet<SiteId> = self.cohort.difference(sites).cloned().collect();
         if next.len() == self.cohort.len() {
             return Ok(Taken::Known);

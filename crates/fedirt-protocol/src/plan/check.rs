@@ -167,6 +167,15 @@ impl StudyPlan {
         if self.items.iter().any(|item| item.fixed.is_some()) {
             problems.push("item: private knows no fixed items".into());
         }
+        for (one, other) in self.booklets.iter().flat_map(|a| self.booklets.iter().map(move |b| (a, b))) {
+            if one.name != other.name && one.items.iter().all(|item| other.items.contains(item)) {
+                // Rows are counted by the smallest booklet that holds their answers: a skipped item must not move them.
+                problems.push(format!(
+                    "booklet {:?} lies within {:?}: each needs an item that the other lacks",
+                    one.name, other.name
+                ));
+            }
+        }
         for booklet in &self.booklets {
             for item in booklet.items.iter().filter(|name| !self.items.iter().any(|i| i.name == **name)) {
                 problems.push(format!("booklet {:?}: there is no item {item:?}", booklet.name));

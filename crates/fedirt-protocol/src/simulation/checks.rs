@@ -176,6 +176,8 @@ mod tests {
             statistics: Vec::new(),
             points: Vec::new(),
             effect_totals: false,
+            by_name: false,
+            design: None,
             place: None,
             cost: None,
         }

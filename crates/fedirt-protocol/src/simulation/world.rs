@@ -363,6 +363,8 @@ impl World {
     /// Whether a site refused because it had uploaded to a cohort that the coordinator, who never got that answer,
     /// left someone out of.
     fn chain_refusal(&self) -> bool {
-        self.sites.iter().filter_map(|site| site.refused.as_ref()).any(|text| text.contains("a sum without"))
+        let refused =
+            |text: &String| text.contains("a sum without") || text.contains("more than the plan's privacy");
+        self.sites.iter().filter_map(|site| site.refused.as_ref()).any(refused)
     }
 }

@@ -25,6 +25,10 @@ pub struct Release {
     pub points: Vec<Vec<f64>>,
     /// Whether sums over effects were among them.
     pub effect_totals: bool,
+    /// Whether the site's own effect left by name.
+    pub by_name: bool,
+    /// SHA-256 of the items asked about, once a calibration has its list.
+    pub design: Option<[u8; 32]>,
     /// The site's own effect and its standard error, where the round told it.
     pub place: Option<(Option<f64>, Option<f64>)>,
     /// What it costs of a privacy budget; exact sums have no such price.
@@ -62,6 +66,13 @@ pub enum SiteEvent {
         /// The message.
         hello: Vec<u8>,
     },
+    /// An attempt's question: from now on this attempt has no other. Written before the ledger is asked.
+    Committed {
+        /// Which attempt.
+        turn: Turn,
+        /// SHA-256 of the broadcast and the hellos.
+        question: [u8; 32],
+    },
     /// Numbers are about to leave: written before the upload.
     Released(Release),
     /// The upload, before it is sent: resent byte for byte. The round's secret is not needed any more.
@@ -82,6 +93,7 @@ impl std::fmt::Debug for SiteEvent {
             Self::Approved { .. } => write!(f, "Approved"),
             Self::Pinned(_) => write!(f, "Pinned"),
             Self::Hello { turn, .. } => write!(f, "Hello({turn})"),
+            Self::Committed { turn, .. } => write!(f, "Committed({turn})"),
             Self::Released(release) => write!(f, "Released({})", release.turn),
             Self::Upload { turn, .. } => write!(f, "Upload({turn})"),
             Self::Over => write!(f, "Over"),
@@ -120,6 +132,7 @@ impl SiteMachine {
                     message: Arc::new(ToCoordinator::Hello(hello.clone())),
                 });
             }
+            SiteEvent::Committed { turn, question } => self.committed = Some((*turn, *question)),
             SiteEvent::Released(release) => self.released(release)?,
             SiteEvent::Upload { turn, message } => {
                 self.answered = Some((*turn, Arc::new(message.clone())));
@@ -148,8 +161,16 @@ impl SiteMachine {
             }
         }
         self.points.extend(release.points.iter().cloned());
+        self.releases += 1;
+        self.spent += release.cost.map_or(0.0, |cost| cost.mu_squared);
+        if release.by_name {
+            self.published = Some(release.turn);
+        }
+        if let Some(design) = release.design {
+            self.design = Some((cohort.clone(), design));
+        }
         if release.effect_totals {
-            self.totals = Some((release.turn.round, cohort));
+            self.totals = Some((release.turn, cohort));
         }
         if let Some((effect, se)) = release.place {
             self.place = Some(Place { effect, se });

@@ -67,6 +67,9 @@ impl SiteMachine {
         {
             return Err(Refusal::OlderRoster { got: roster.edition(), pinned: pinned.roster.edition() });
         }
+        if roster.entries().keys().any(|site| !self.terms.sites.contains_key(site)) {
+            return Err(Refusal::Mismatch("the roster has sites that the plan does not name"));
+        }
         if !shared.declarations.contains(&self.declaration) {
             return Err(Refusal::NotOurDeclaration);
         }
@@ -97,6 +100,22 @@ impl SiteMachine {
         self.persist(SiteEvent::Pinned(shared.clone()))
     }
 
+    /// The highest attempt of which this site knows.
+    pub(super) fn highest(&self) -> Option<Turn> {
+        let said = self.said.as_ref().map(|said| said.turn);
+        let answered = self.answered.as_ref().map(|(turn, _)| *turn);
+        said.max(answered).max(self.committed.map(|(turn, _)| turn))
+    }
+
+    /// Every release counts, attempts too.
+    pub(super) fn check_rounds(&self, turn: Turn) -> Result<(), Refusal> {
+        let most = self.policy.max_rounds.min(self.terms.max_rounds);
+        if turn.round > most || self.releases >= most {
+            return Err(PolicyRefusal::Rounds { turn, most }.into());
+        }
+        Ok(())
+    }
+
     /// A round is called: a fresh key, written down, then the hello.
     pub(super) fn call(
         &mut self,
@@ -110,20 +129,16 @@ impl SiteMachine {
         if self.pinned.is_none() {
             return Err(Refusal::NoRoster(turn));
         }
-        if let Some(said) = &self.said {
-            if turn == said.turn {
-                let message = said.message.clone();
-                self.outputs.push_back(SiteOutput::Send(message));
-                return Ok(());
-            }
-            if turn < said.turn {
-                return Err(Refusal::LowerAttempt { got: turn, highest: said.turn });
-            }
+        if let Some(said) = self.said.as_ref().filter(|said| said.turn == turn) {
+            let message = said.message.clone();
+            self.outputs.push_back(SiteOutput::Send(message));
+            return Ok(());
         }
-        let most = self.policy.max_rounds.min(self.terms.max_rounds);
-        if turn.round > most {
-            return Err(PolicyRefusal::Rounds { turn, most }.into());
+        // An attempt that was answered is over, even where its hello is forgotten.
+        if let Some(highest) = self.highest().filter(|highest| turn <= *highest) {
+            return Err(Refusal::LowerAttempt { got: turn, highest });
         }
+        self.check_rounds(turn)?;
         let key = RoundKey::generate(random);
         let hello = Hello { round: self.terms.round(turn), site: self.name.clone(), key: key.public() };
         let hello = hello.sign(&self.identity).encode();

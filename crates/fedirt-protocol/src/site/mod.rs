@@ -5,6 +5,7 @@
 //! resends the same bytes.
 
 mod event;
+mod givers;
 mod hello;
 mod open;
 mod refusal;
@@ -95,10 +96,20 @@ pub struct SiteMachine {
     answered: Option<(Turn, Arc<ToCoordinator>)>,
     /// Points at which this site has answered, in the centre's coordinates.
     points: Vec<Vec<f64>>,
-    /// The round and cohort for which sums over effects were given.
-    totals: Option<(u32, BTreeSet<SiteId>)>,
-    /// Rounds that the officer approved, where the policy wants that.
-    approved_round: u32,
+    /// The turn and cohort for which sums over effects were given.
+    totals: Option<(Turn, BTreeSet<SiteId>)>,
+    /// The turn in which the effect was given by name.
+    published: Option<Turn>,
+    /// The cohort and the items of its calibration.
+    design: Option<(BTreeSet<SiteId>, [u8; 32])>,
+    /// The one question of an attempt: its turn, and the hash of what was opened.
+    committed: Option<(Turn, [u8; 32])>,
+    /// How often numbers have left, attempts included.
+    releases: u32,
+    /// μ² that this study has spent here.
+    spent: f64,
+    /// The turn that the officer approved, where the policy wants that.
+    approved_turn: Option<Turn>,
     /// The turn that the ledger has an entry for.
     debited: Option<Turn>,
     /// What waits for the officer or the ledger.
@@ -138,7 +149,12 @@ impl SiteMachine {
             answered: None,
             points: Vec::new(),
             totals: None,
-            approved_round: 0,
+            published: None,
+            design: None,
+            committed: None,
+            releases: 0,
+            spent: 0.0,
+            approved_turn: None,
             debited: None,
             waiting: None,
             place: None,
@@ -219,7 +235,7 @@ impl SiteMachine {
         if let Err(refusal) = result {
             // A replay deserves no answer: it may be an old message that the network repeated.
             if let (Some(turn), false) = (turn, refusal.is_replay()) {
-                self.send(ToCoordinator::Refuse { turn, reason: refusal.to_string() });
+                self.send(ToCoordinator::Refuse { turn, reason: refusal.for_the_coordinator() });
             }
             self.outputs.push_back(SiteOutput::Refused { turn, refusal });
         }
@@ -227,7 +243,7 @@ impl SiteMachine {
 
     /// The officer approves the round that was shown; it is answered now.
     pub fn approve_round(&mut self, now: Timestamp, random: &mut impl CryptoRng, turn: Turn) {
-        self.approved_round = self.approved_round.max(turn.round);
+        self.approved_turn = Some(turn);
         if let Some(message) = self.waiting.take() {
             self.handle(now, random, &message);
         }
@@ -249,7 +265,7 @@ impl SiteMachine {
             }
             Err(reason) => {
                 let refusal = Refusal::Ledger(reason);
-                self.send(ToCoordinator::Refuse { turn, reason: refusal.to_string() });
+                self.send(ToCoordinator::Refuse { turn, reason: refusal.for_the_coordinator() });
                 self.outputs.push_back(SiteOutput::Refused { turn: Some(turn), refusal });
             }
         }

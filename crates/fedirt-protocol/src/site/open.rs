@@ -3,14 +3,15 @@
 use super::{PrivateCost, Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Bounds;
 use crate::message::{Broadcast, Question, Sums, ToCoordinator, ToSite, Turn};
-use crate::policy::{self, Approval, PolicyRefusal};
-use crate::private::{self, Noise, PrivateRefusal, ScoreQuestion};
+use crate::policy::{self, Approval};
+use crate::private::{self, Mechanism, Noise, PrivateRefusal, ScoreQuestion};
 use crate::terms::OnLoss;
 use crate::{codec, coverage, encoding};
 use fedirt_model::exchange::{Ask, Request};
 use fedirt_model::statistics::{Mode, Statistic};
 use fedirt_privacy::secure::{Cohort, SignedHello, SiteId, suppress};
 use rand::CryptoRng;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -23,9 +24,7 @@ impl SiteMachine {
         broadcast: &[u8],
         message: &Arc<ToSite>,
     ) -> Result<(), Refusal> {
-        let said = self.said.as_ref().map(|said| said.turn);
-        let highest = said.max(self.answered.as_ref().map(|(turn, _)| *turn));
-        if let Some(highest) = highest.filter(|highest| turn < *highest) {
+        if let Some(highest) = self.highest().filter(|highest| turn < *highest) {
             return Err(Refusal::LowerAttempt { got: turn, highest });
         }
         if let Some((_, answer)) = self.answered.as_ref().filter(|(last, _)| turn == *last) {
@@ -34,6 +33,11 @@ impl SiteMachine {
             self.outputs.push_back(SiteOutput::Send(answer));
             return Ok(());
         }
+        let question = question_hash(hellos, broadcast);
+        if self.committed.is_some_and(|(last, known)| last == turn && known != question) {
+            return Err(Refusal::AnotherQuestion(turn));
+        }
+        self.check_rounds(turn)?;
         let told: Broadcast = codec::decode(broadcast)?;
         let cohort = told
             .cohort
@@ -73,12 +77,18 @@ impl SiteMachine {
         if let (Mode::Secure, Question::Sums(request)) = (self.terms.mode, &told.question) {
             self.check_chain(turn, request, &cohort)?;
         }
-        if self.policy.approval == Approval::EachRound && self.approved_round < turn.round {
+        if self.policy.approval == Approval::EachRound && self.approved_turn != Some(turn) {
             let named = |(statistic, len): (Statistic, usize)| (statistic.info().name, len);
             let statistics = told.question.statistics().into_iter().map(named).collect();
             self.waiting = Some(message.clone());
             self.outputs.push_back(SiteOutput::RoundShown { turn, statistics });
             return Ok(());
+        }
+        if let Question::Scores { stage, request } = &told.question {
+            self.check_plan_budget(*stage, request, &cohort)?;
+        }
+        if self.committed.is_none_or(|(last, _)| last != turn) {
+            self.persist(SiteEvent::Committed { turn, question })?;
         }
         if self.debited != Some(turn) {
             self.waiting = Some(message.clone());
@@ -120,12 +130,46 @@ impl SiteMachine {
                 coverage::check_step(thresholds, request, &pinned.declarations, previous, cohort)?;
             }
         }
-        match &self.totals {
-            Some((round, sites)) if asks_totals(request) && sites == cohort && *round != turn.round => {
-                Err(Refusal::TotalsTwice(*round))
-            }
-            _ => Ok(()),
+        if let Some((last, sites)) = &self.totals
+            && asks_totals(request)
+            && sites == cohort
+            && *last != turn
+        {
+            return Err(Refusal::TotalsTwice(*last));
         }
+        if let Some(last) = self.published.filter(|last| publishes(request) && *last != turn) {
+            return Err(Refusal::PublishedTwice(last));
+        }
+        if let (Some((sites, known)), Some(asked)) = (&self.design, design_hash(request))
+            && sites == cohort
+            && *known != asked
+        {
+            return Err(Refusal::AnotherDesign);
+        }
+        let Some(pinned) = &self.pinned else { return Err(Refusal::NoRoster(turn)) };
+        pinned.check_weights(request, cohort)?;
+        pinned.check_givers(&self.terms, request, cohort)
+    }
+
+    /// What this study may spend here is what the plan says, however often it is asked.
+    fn check_plan_budget(
+        &self,
+        stage: usize,
+        request: &ScoreQuestion,
+        cohort: &BTreeSet<SiteId>,
+    ) -> Result<(), Refusal> {
+        let Some(private) = &self.terms.private else { return Err(PrivateRefusal::NoTerms.into()) };
+        // Sampled rounds cost less than the sum of their parts; they run in one process only.
+        if !matches!(private.mechanism, Mechanism::Score2 { .. }) {
+            return Ok(());
+        }
+        let asked = self.noise(stage, request, cohort)?.mu_squared;
+        let planned = private.mu().map_err(PrivateRefusal::from)?.powi(2);
+        let spent = self.spent;
+        if spent + asked > planned * (1.0 + 1e-9) {
+            return Err(Refusal::BeyondThePlan { spent, asked, planned });
+        }
+        Ok(())
     }
 
     /// The numbers of a request as ring elements: those that too few sites give are zero.
@@ -147,13 +191,7 @@ impl SiteMachine {
     /// What is asked must be what the plan asks, and within the site's own rules.
     fn check_question(&self, turn: Turn, question: &Question, sites: usize) -> Result<(), Refusal> {
         match (self.terms.mode, question) {
-            (Mode::Private, Question::Scores { .. }) => {
-                let most = self.policy.max_rounds.min(self.terms.max_rounds);
-                if turn.round > most {
-                    return Err(PolicyRefusal::Rounds { turn, most }.into());
-                }
-                Ok(())
-            }
+            (Mode::Private, Question::Scores { .. }) => Ok(()),
             (Mode::Plain | Mode::Secure, Question::Sums(request)) => {
                 Ok(self.policy.check_request(&self.terms, turn, request, sites, &self.points)?)
             }
@@ -183,6 +221,8 @@ impl SiteMachine {
                 .collect(),
             points: Vec::new(),
             effect_totals: false,
+            by_name: false,
+            design: None,
             place: None,
             cost: None,
         };
@@ -192,6 +232,8 @@ impl SiteMachine {
                     .map(|point| policy::coordinates(request, &point.psi))
                     .collect();
                 release.effect_totals = asks_totals(request);
+                release.by_name = publishes(request);
+                release.design = design_hash(request);
                 let place = matches!(request.ask, Ask::Close { .. }).then(|| self.site.place()).flatten();
                 release.place = place.map(|place| (place.effect, place.se));
             }
@@ -204,6 +246,32 @@ impl SiteMachine {
         }
         Ok(release)
     }
+}
+
+fn publishes(request: &Request) -> bool {
+    matches!(request.ask, Ask::Close { publish_effects: true, .. })
+}
+
+/// The items of a calibration: from its first evaluation on they stay the same.
+fn design_hash(request: &Request) -> Option<[u8; 32]> {
+    if matches!(request.ask, Ask::Start { .. } | Ask::Counts) {
+        return None;
+    }
+    let mut digest = Sha256::new();
+    for item in request.design.items() {
+        digest.update(format!("{}\t{}\t{:?}\n", item.column, item.model, item.codes));
+    }
+    Some(digest.finalize().into())
+}
+
+/// What an attempt is about: everything that was opened.
+fn question_hash(hellos: &[Vec<u8>], broadcast: &[u8]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(Sha256::digest(broadcast));
+    for hello in hellos {
+        digest.update(Sha256::digest(hello));
+    }
+    digest.finalize().into()
 }
 
 fn asks_totals(request: &Request) -> bool {

@@ -75,8 +75,40 @@ pub enum Refusal {
     #[error("this site's ledger refuses: {0}")]
     Ledger(String),
     /// Sums over effects, twice.
-    #[error("sums over site effects are given once, and were given in round {0}")]
-    TotalsTwice(u32),
+    #[error("sums over site effects are given once, and were given in {0}")]
+    TotalsTwice(Turn),
+    /// Another question under the same attempt.
+    #[error("{0} was opened before with another question or cohort: an attempt has one question")]
+    AnotherQuestion(Turn),
+    /// Another list of items than before.
+    #[error("the items differ from those of earlier rounds")]
+    AnotherDesign,
+    /// An effect by name, twice.
+    #[error("the site's effect is given by name once, and was given in {0}")]
+    PublishedTwice(Turn),
+    /// Weights that nobody declared.
+    #[error("the factor on weights is not what follows from the declarations")]
+    WeightScale,
+    /// Linked parts that do not follow from the declarations.
+    #[error("the linked parts are not those that follow from the declarations")]
+    Parts,
+    /// Items that few sites give.
+    #[error(
+        "items {0} and {1} are given together by fewer than {2} sites: sums about them would show those sites. Leave such items out at these sites, or use mode private"
+    )]
+    FewGivers(String, String, usize),
+    /// More than the plan's privacy.
+    #[error(
+        "this question would spend more than the plan's privacy (mu squared {asked:.4} after {spent:.4}, of {planned:.4})"
+    )]
+    BeyondThePlan {
+        /// Spent in this study.
+        spent: f64,
+        /// Asked for now.
+        asked: f64,
+        /// Of the plan.
+        planned: f64,
+    },
     /// A number does not fit its bound.
     #[error(transparent)]
     Encoding(#[from] EncodingError),
@@ -86,6 +118,18 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// What the coordinator is told. Whatever could depend on the site's data or on its ledger stays here.
+    pub fn for_the_coordinator(&self) -> String {
+        match self {
+            Self::Encoding(_) => "a number does not fit its bound (the site's journal says which)".into(),
+            Self::Ledger(_) => "the site's ledger refuses (the site's officer knows why)".into(),
+            Self::Mask(_) | Self::Private(_) => {
+                "the round cannot be answered (the site's journal says why)".into()
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// Whether an old message was repeated, as networks do.
     pub fn is_replay(&self) -> bool {
         matches!(self, Self::LowerAttempt { .. } | Self::OlderRoster { .. })

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(crate) const NOW: Timestamp = Timestamp(0);
 
 pub(crate) fn id(k: usize) -> SiteId {
-    SiteId::try_from(format!("site{k}").as_str()).unwrap()
+    SiteId::try_from(format!("site{k}").as_str()).expect("a sound test")
 }
 
 pub(crate) fn binary_items(count: usize) -> Vec<ItemPlan> {
@@ -35,7 +35,7 @@ pub(crate) fn binary_items(count: usize) -> Vec<ItemPlan> {
 
 pub(crate) fn terms(mode: Mode, sites: usize, items: usize) -> Terms {
     Terms {
-        study: StudyId::try_from("bench").unwrap(),
+        study: StudyId::try_from("bench").expect("a sound test"),
         plan_hash: [1; 32],
         plan: Plan {
             items: binary_items(items),
@@ -47,7 +47,7 @@ pub(crate) fn terms(mode: Mode, sites: usize, items: usize) -> Terms {
         },
         mode,
         private: None,
-        thresholds: Thresholds::new(3, 0).unwrap(),
+        thresholds: Thresholds::new(3, 0).expect("a sound test"),
         on_loss: OnLoss::Wait,
         deadlines: Deadlines { join: None, hello: 1000, upload: 1000 },
         max_rounds: 40,
@@ -67,7 +67,7 @@ impl BenchSite {
     pub(crate) fn new(terms: &Terms, k: usize, policy: Policy, table: ResponseTable) -> Self {
         let mut random = ChaCha20Rng::seed_from_u64(50 + k as u64);
         let identity = Identity::generate(&mut random);
-        let machine = SiteMachine::new(id(k), identity, terms.clone(), policy, table).unwrap();
+        let machine = SiteMachine::new(id(k), identity, terms.clone(), policy, table).expect("a sound test");
         Self { machine, events: Vec::new(), refusals: Vec::new(), random }
     }
 
@@ -116,7 +116,7 @@ impl Lab {
         for k in 0..lab.sites.len() {
             lab.sites[k].machine.introduce();
             for message in lab.sites[k].outputs() {
-                lab.tell(k, &message).unwrap();
+                lab.tell(k, &message).expect("a sound test");
             }
         }
         lab
@@ -184,9 +184,9 @@ pub(crate) fn turn_of(notice: &Notice) -> Option<fedirt_protocol::message::Turn>
 pub(crate) fn altered(message: &ToSite, alter: impl Fn(&mut Broadcast)) -> Arc<ToSite> {
     let mut message = message.clone();
     if let Notice::Open { broadcast, .. } = &mut message.notice {
-        let mut told: Broadcast = codec::decode(broadcast).unwrap();
+        let mut told: Broadcast = codec::decode(broadcast).expect("a sound test");
         alter(&mut told);
-        *broadcast = codec::encode(&told).unwrap();
+        *broadcast = codec::encode(&told).expect("a sound test");
     }
     Arc::new(message)
 }

@@ -60,6 +60,12 @@ impl Account {
     /// whether the budget reaches for all planned rounds.
     pub(super) fn foresee(&self, terms: &Terms) -> Result<Word, AgentError> {
         let ledger = read_and_mend(&self.path)?;
+        if ledger.knows_study(&terms.study) {
+            return Ok(Err(format!(
+                "a study called {} has released numbers of this home before, and its journal is not here: the coordinator must give the new study another name",
+                terms.study
+            )));
+        }
         let costs = match planned_costs(terms) {
             Ok(costs) => costs,
             Err(refusal) => return Ok(Err(refusal)),
@@ -70,6 +76,8 @@ impl Account {
             statistics: Vec::new(),
             points: Vec::new(),
             effect_totals: false,
+            by_name: false,
+            design: None,
             place: None,
             cost: costs.first().map(|mu_squared| PrivateCost {
                 mu_squared: *mu_squared,
@@ -88,6 +96,11 @@ impl Account {
         }
         let proposed = self.entry(terms, &first).map(|entry| ledger.propose(entry));
         Ok(proposed.and_then(|line| line.map(|line| line.head().to_string()).map_err(|e| advice(&e))))
+    }
+
+    /// Whether the ledger still has the lines that a journal saw: a ledger that lost its end would give budget back.
+    pub(super) fn still_has(&self, head: &str) -> Result<bool, AgentError> {
+        Ok(read_and_mend(&self.path)?.has_head(head))
     }
 
     /// Enters a release; it is on the disk when this returns.

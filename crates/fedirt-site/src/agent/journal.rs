@@ -8,7 +8,7 @@ use super::durable::{self, Readers};
 use super::{AgentError, clock};
 use data_encoding::HEXLOWER;
 use fedirt_protocol::message::Turn;
-use fedirt_protocol::site::PrivateCost;
+use fedirt_protocol::site::Release;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -77,29 +77,20 @@ pub enum Record {
     Debited {
         /// In which turn.
         turn: Turn,
-        /// Hash of cohort and statistics.
+        /// Hash of cohort, statistics and price.
         release_sha256: String,
         /// Head of the ledger after it.
         ledger_head: String,
     },
-    /// Numbers are about to leave.
-    Released {
-        /// In which turn.
+    /// An attempt's one question was accepted.
+    Committed {
+        /// Which attempt.
         turn: Turn,
-        /// With whom.
-        cohort: Vec<String>,
-        /// Which statistics, and how many numbers of each.
-        statistics: Vec<(String, u64)>,
-        /// At which points, in the centre's coordinates.
-        points: Vec<Vec<f64>>,
-        /// Whether sums over effects were among them.
-        effect_totals: bool,
-        /// The site's own effect and its standard error, where the round told it.
-        place: Option<(Option<f64>, Option<f64>)>,
-        /// In `private`, what it costs.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cost: Option<PrivateCost>,
+        /// Hash of what was opened.
+        question_sha256: String,
     },
+    /// Numbers are about to leave.
+    Released(Release),
     /// An upload, about to be sent.
     Upload {
         /// Of which turn.

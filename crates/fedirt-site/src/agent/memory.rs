@@ -93,7 +93,10 @@ impl Memory {
                 durable::write(&self.secrets.join(key_name(*turn)), secret, Readers::Owner)?;
                 Record::Hello { turn: *turn, message: BASE64.encode(hello), secret_sha256: sha256(secret) }
             }
-            SiteEvent::Released(release) => released(release),
+            SiteEvent::Committed { turn, question } => {
+                Record::Committed { turn: *turn, question_sha256: HEXLOWER.encode(question) }
+            }
+            SiteEvent::Released(release) => Record::Released(release.clone()),
             SiteEvent::Upload { turn, message } => {
                 let bytes = codec::encode(message)?;
                 durable::write(&self.secrets.join(upload_name(*turn)), &bytes, Readers::Owner)?;
@@ -118,6 +121,8 @@ impl Memory {
     /// knows the last of each.
     pub(super) fn events(&self) -> Result<Vec<SiteEvent>, AgentError> {
         let needed = needed(self.journal.entries());
+        let hello = |entry: &Entry| matches!(entry.record, Record::Hello { .. });
+        let last_hello = self.journal.entries().iter().rposition(hello);
         let mut events = Vec::new();
         for (at, entry) in self.journal.entries().iter().enumerate() {
             let broken = |reason: &str| AgentError::tampered(self.journal.path(), Some(at + 1), reason);
@@ -133,7 +138,9 @@ impl Memory {
                     let shared: Option<SharedRoster> = bytes.and_then(|b| codec::decode(&b).ok());
                     events.push(SiteEvent::Pinned(shared.ok_or_else(|| broken("the roster is no roster"))?));
                 }
-                Record::Hello { turn, message, secret_sha256 } if needed.hello == Some(*turn) => {
+                Record::Hello { turn, message, secret_sha256 }
+                    if last_hello == Some(at) && needed.hello == Some(*turn) =>
+                {
                     let bytes = Zeroizing::new(self.side_file(&key_name(*turn), secret_sha256)?);
                     let secret = <[u8; 32]>::try_from(bytes.as_slice()).ok();
                     let secret = secret.ok_or_else(|| broken("the round's key has another length"))?;
@@ -141,17 +148,13 @@ impl Memory {
                         BASE64.decode(message.as_bytes()).map_err(|_| broken("the hello is not base 64"))?;
                     events.push(SiteEvent::Hello { turn: *turn, secret, hello });
                 }
-                Record::Released { turn, cohort, statistics, points, effect_totals, place, cost } => {
-                    events.push(SiteEvent::Released(Release {
-                        turn: *turn,
-                        cohort: cohort.clone(),
-                        statistics: statistics.clone(),
-                        points: points.clone(),
-                        effect_totals: *effect_totals,
-                        place: *place,
-                        cost: *cost,
-                    }));
+                Record::Committed { turn, question_sha256 } => {
+                    let bytes = HEXLOWER.decode(question_sha256.as_bytes()).ok();
+                    let question = bytes.and_then(|b| b.try_into().ok());
+                    let question = question.ok_or_else(|| broken("the question's hash is no hash"))?;
+                    events.push(SiteEvent::Committed { turn: *turn, question });
                 }
+                Record::Released(release) => events.push(SiteEvent::Released(release.clone())),
                 Record::Upload { turn, sha256, .. } if needed.upload == Some(*turn) => {
                     let bytes = self.side_file(&upload_name(*turn), sha256)?;
                     let message: ToCoordinator =
@@ -193,19 +196,7 @@ impl Memory {
     }
 }
 
-/// Hash of who shares a sum, and of what.
+/// Hash of who shares a sum, of what, and at which price.
 fn release_hash(release: &Release) -> String {
-    sha256(format!("{:?} {:?}", release.cohort, release.statistics).as_bytes())
-}
-
-fn released(release: &Release) -> Record {
-    Record::Released {
-        turn: release.turn,
-        cohort: release.cohort.clone(),
-        statistics: release.statistics.clone(),
-        points: release.points.clone(),
-        effect_totals: release.effect_totals,
-        place: release.place,
-        cost: release.cost,
-    }
+    sha256(format!("{:?} {:?} {:?}", release.cohort, release.statistics, release.cost).as_bytes())
 }

@@ -312,7 +312,19 @@ fn check_joined(
 ) -> Result<(), AgentError> {
     let before = memory.journal.entries().iter().find(|e| matches!(e.record, Record::Joined { .. }));
     match before {
-        Some(entry) if entry.record == now => Ok(()),
+        Some(entry) if entry.record == now => {
+            for entry in memory.journal.entries() {
+                if let Record::Debited { ledger_head, .. } = &entry.record
+                    && !account.still_has(ledger_head)?
+                {
+                    return Err(AgentError::Mismatch(
+                        "the ledger has lost lines that this study's journal has seen: it was cut or restored from a back-up. Restore the newest copy"
+                            .into(),
+                    ));
+                }
+            }
+            Ok(())
+        }
         Some(entry) => Err(AgentError::Mismatch(format!(
             "the answers, the weights, the ids or the population are not those with which this site joined on {}: sums of other \
              rows would show the difference. Give the same files and flags; to take part with other data, withdraw and ask for a new invitation",

@@ -3,6 +3,7 @@
 use super::AgentError;
 use super::journal::{Entry, Record};
 use super::study::StudyFolder;
+use fedirt_protocol::site::Release;
 use serde::Serialize;
 
 /// A study's state at this site.
@@ -79,7 +80,12 @@ fn stage(entries: &[Entry], study: &str) -> (String, String) {
         Some(Record::Pinned { .. }) => ("the roster is signed by everybody", join),
         Some(Record::Over) => ("over", String::new()),
         Some(Record::Withdrawn) => ("withdrawn; the keys are wiped", String::new()),
-        Some(Record::Hello { turn, .. } | Record::Released { turn, .. } | Record::Upload { turn, .. }) => {
+        Some(
+            Record::Hello { turn, .. }
+            | Record::Committed { turn, .. }
+            | Record::Released(Release { turn, .. })
+            | Record::Upload { turn, .. },
+        ) => {
             return (format!("in {turn}"), join);
         }
         Some(Record::Refused { .. } | Record::Debited { .. }) => ("", join),

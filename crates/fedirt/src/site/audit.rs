@@ -4,6 +4,7 @@ use super::told;
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::terminal::text::{count, printable};
+use fedirt_protocol::site::Release;
 use fedirt_site::agent::{self, Entry, Home, Record};
 use std::process::ExitCode;
 
@@ -55,7 +56,7 @@ fn line(entry: &Entry) -> String {
         Record::Debited { turn, ledger_head, .. } => {
             format!("{turn}: entered in the ledger (head {})", &ledger_head[..16.min(ledger_head.len())])
         }
-        Record::Released { turn, cohort, statistics, .. } => {
+        Record::Released(Release { turn, cohort, statistics, .. }) => {
             let names: Vec<String> =
                 statistics.iter().map(|(name, size)| format!("{name} ({size})")).collect();
             format!("{turn}: released {} with {}", names.join(", "), cohort.join(", "))
@@ -65,6 +66,9 @@ fn line(entry: &Entry) -> String {
         }
         Record::Refused { turn, reason } => {
             format!("{}refused: {reason}", turn.map_or(String::new(), |turn| format!("{turn}: ")))
+        }
+        Record::Committed { turn, .. } => {
+            format!("{turn}: the question is accepted, and no other in this attempt")
         }
         Record::Over => "over; round keys wiped".to_owned(),
         Record::Withdrawn => "withdrawn; keys wiped".to_owned(),
