@@ -472,7 +472,7 @@ fn refusals_tell_nothing_of_the_data() {
     // Data that do not fit their bounds: the site's journal may know, the coordinator gets a fixed sentence.
     let error = fedirt_protocol::encoding::EncodingError::FixedPoint {
         statistic: "loglik",
-        error: fedirt_privacy::fixed_point::FixedPoint::for_bound(1.0)
+        error: fixed_point::FixedPoint::for_bound(1.0)
             .expect("a sound test")
             .encode(&[-271.828_18])
             .unwrap_err(),

@@ -27,7 +27,7 @@ fn data(sites: usize, students: usize, seed: u64) -> Vec<ResponseTable> {
 }
 
 fn private_plan(effects: Effects) -> Plan {
-    let mut plan = plan(named(&vec![("2pl", 2); ITEMS]), effects);
+    let mut plan = plan(named(&[("2pl", 2); ITEMS]), effects);
     plan.items.iter_mut().for_each(|item| item.codes = Some(vec![0, 1]));
     plan
 }
