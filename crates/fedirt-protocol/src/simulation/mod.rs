@@ -14,7 +14,7 @@
 //! - nothing happens any more though the faults have stopped and nobody vanished.
 //!
 //! **It does not fail** if a study ends because a site vanished, waits for one that vanished (`on_loss = wait`), or
-//! if a lied-to site refuses, which stops the study.
+//! if a lied-to site refuses, which stops the study. In `plain` a coordinator that lies may spoil its own result.
 //!
 //! **Known nondeterminism:** none; a seed replays the same run.
 

@@ -330,7 +330,10 @@ impl World {
                     .iter()
                     .filter_map(|site| SiteId::try_from(site.name.as_str()).ok())
                     .collect();
+                // In `plain` nothing binds answers to what was asked: a coordinator that lies spoils its own result.
+                let bound = !(self.lies && self.kind.mode == Mode2::Plain);
                 if let Some(items) = study::undisturbed(self.kind, &cohort)
+                    && bound
                     && items != finished.fit.items
                 {
                     return Err("the result differs from that of an undisturbed run".into());

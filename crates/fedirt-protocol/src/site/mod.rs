@@ -21,7 +21,9 @@ use crate::{Timestamp, codec};
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::{Place, Site};
-use fedirt_privacy::secure::{Chain, Enrolment, Fingerprint, Identity, Roster, RoundKey, SiteId};
+use fedirt_privacy::secure::{
+    BoundCohort, Chain, Enrolment, Fingerprint, Identity, Roster, RoundKey, SiteId,
+};
 use rand::CryptoRng;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -104,6 +106,8 @@ pub struct SiteMachine {
     design: Option<(BTreeSet<SiteId>, [u8; 32])>,
     /// The one question of an attempt: its turn, and the hash of what was opened.
     committed: Option<(Turn, [u8; 32])>,
+    /// The cohort of an opening that was found in order and waits for the officer or the ledger.
+    verified: Option<(Turn, [u8; 32], Option<BoundCohort>)>,
     /// How often numbers have left, attempts included.
     releases: u32,
     /// μ² that this study has spent here.
@@ -152,6 +156,7 @@ impl SiteMachine {
             published: None,
             design: None,
             committed: None,
+            verified: None,
             releases: 0,
             spent: 0.0,
             approved_turn: None,

@@ -9,7 +9,7 @@ use crate::terms::OnLoss;
 use crate::{codec, coverage, encoding};
 use fedirt_model::exchange::{Ask, Request};
 use fedirt_model::statistics::{Mode, Statistic};
-use fedirt_privacy::secure::{Cohort, SignedHello, SiteId, suppress};
+use fedirt_privacy::secure::{BoundCohort, Cohort, SignedHello, SiteId, suppress};
 use rand::CryptoRng;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -48,31 +48,10 @@ impl SiteMachine {
         let index = cohort.iter().position(|site| *site == self.name);
         let index = index.ok_or(Refusal::Mismatch("this site is not in the cohort"))?;
         self.check_question(turn, &told.question, cohort.len())?;
-        let bound = match self.terms.protection() {
-            None => None,
-            Some(protection) => {
-                let said = self.said.as_ref().ok_or(Refusal::NoHello(turn))?;
-                if turn != said.turn {
-                    return Err(Refusal::NoHello(turn));
-                }
-                let pinned = self.pinned.as_ref().ok_or(Refusal::NoRoster(turn))?;
-                let hellos = hellos
-                    .iter()
-                    .map(|bytes| SignedHello::decode(bytes))
-                    .collect::<Result<Vec<_>, _>>()
-                    .map_err(fedirt_privacy::secure::CohortError::from)?;
-                let members = Cohort::open(&self.terms.round(turn), &pinned.roster, &hellos, &protection)?;
-                if members.sites() != cohort {
-                    return Err(Refusal::Mismatch("the hellos are not those of the cohort"));
-                }
-                if told.declarations != pinned.declarations.hash() {
-                    return Err(Refusal::Mismatch("the declarations are not those that were signed"));
-                }
-                if told.bounds != pinned.declarations.bounds(&cohort) {
-                    return Err(Refusal::Mismatch("the bounds do not follow from the declarations"));
-                }
-                Some(members.bind(broadcast))
-            }
+        // Found in order a moment ago, before the officer or the ledger was asked.
+        let bound = match self.verified.take() {
+            Some((last, known, bound)) if last == turn && known == question => bound,
+            _ => self.verify_cohort(turn, hellos, broadcast, &told, &cohort)?,
         };
         if let (Mode::Secure, Question::Sums(request)) = (self.terms.mode, &told.question) {
             self.check_chain(turn, request, &cohort)?;
@@ -81,6 +60,7 @@ impl SiteMachine {
             let named = |(statistic, len): (Statistic, usize)| (statistic.info().name, len);
             let statistics = told.question.statistics().into_iter().map(named).collect();
             self.waiting = Some(message.clone());
+            self.verified = Some((turn, question, bound));
             self.outputs.push_back(SiteOutput::RoundShown { turn, statistics });
             return Ok(());
         }
@@ -92,6 +72,7 @@ impl SiteMachine {
         }
         if self.debited != Some(turn) {
             self.waiting = Some(message.clone());
+            self.verified = Some((turn, question, bound));
             let release = self.release(turn, &told, &cohort)?;
             self.outputs.push_back(SiteOutput::Debit(release));
             return Ok(());
@@ -117,6 +98,39 @@ impl SiteMachine {
         self.persist(SiteEvent::Upload { turn, message: answer.clone() })?;
         self.send(answer);
         Ok(())
+    }
+
+    /// The cohort of an opening: every signature, and that it fits the broadcast and the declarations.
+    fn verify_cohort(
+        &self,
+        turn: Turn,
+        hellos: &[Vec<u8>],
+        broadcast: &[u8],
+        told: &Broadcast,
+        cohort: &BTreeSet<SiteId>,
+    ) -> Result<Option<BoundCohort>, Refusal> {
+        let Some(protection) = self.terms.protection() else { return Ok(None) };
+        let said = self.said.as_ref().ok_or(Refusal::NoHello(turn))?;
+        if turn != said.turn {
+            return Err(Refusal::NoHello(turn));
+        }
+        let pinned = self.pinned.as_ref().ok_or(Refusal::NoRoster(turn))?;
+        let hellos = hellos
+            .iter()
+            .map(|bytes| SignedHello::decode(bytes))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(fedirt_privacy::secure::CohortError::from)?;
+        let members = Cohort::open(&self.terms.round(turn), &pinned.roster, &hellos, &protection)?;
+        if members.sites() != *cohort {
+            return Err(Refusal::Mismatch("the hellos are not those of the cohort"));
+        }
+        if told.declarations != pinned.declarations.hash() {
+            return Err(Refusal::Mismatch("the declarations are not those that were signed"));
+        }
+        if told.bounds != pinned.declarations.bounds(cohort) {
+            return Err(Refusal::Mismatch("the bounds do not follow from the declarations"));
+        }
+        Ok(Some(members.bind(broadcast)))
     }
 
     /// The chain of cohorts, and what may be asked once only.
