@@ -93,7 +93,7 @@ impl Actor {
                     if taken {
                         self.metrics.message(kind);
                     }
-                    tracing::info!(study = %self.study.name, site = %from, kind, taken, "message");
+                    tracing::debug!(study = %self.study.name, site = %from, kind, taken, "message");
                 }
                 Ok(Order::Enrol { invitation, enrolment, reply }) => {
                     self.enrol(invitation, &enrolment, move |result| {

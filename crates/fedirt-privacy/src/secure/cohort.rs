@@ -1,7 +1,7 @@
 //! The sites of one attempt, and the hash that binds their masks to everything they were told.
 
 use super::encoding::Fields;
-use super::hello::{HelloError, RoundId, SignedHello};
+use super::hello::{Hello, HelloError, RoundId, SignedHello};
 use super::identity::PublicIdentity;
 use super::name::SiteId;
 use super::roster::Roster;
@@ -62,12 +62,22 @@ impl Cohort {
         hellos: &[SignedHello],
         protection: &Protection,
     ) -> Result<Self, CohortError> {
-        let mut members = BTreeMap::new();
-        let mut owners: BTreeMap<RoundPublicKey, SiteId> = BTreeMap::new();
         // One by one and not as a batch: a batch accepts some signatures that strict verification refuses.
         let verified: Vec<_> = hellos.par_iter().map(|signed| signed.verify(round, roster)).collect();
-        for hello in verified {
-            let hello = hello?;
+        let hellos = verified.into_iter().collect::<Result<Vec<&Hello>, HelloError>>()?;
+        Self::of_verified(round, roster, hellos, protection)
+    }
+
+    /// The cohort of hellos that [`SignedHello::verify`] has found in order, one by one as they came.
+    pub fn of_verified<'a>(
+        round: &RoundId,
+        roster: &Roster,
+        hellos: impl IntoIterator<Item = &'a Hello>,
+        protection: &Protection,
+    ) -> Result<Self, CohortError> {
+        let mut members = BTreeMap::new();
+        let mut owners: BTreeMap<RoundPublicKey, SiteId> = BTreeMap::new();
+        for hello in hellos {
             let site = hello.site.clone();
             let identity =
                 *roster.key(&site).ok_or_else(|| HelloError::UnknownSite { site: site.clone() })?;

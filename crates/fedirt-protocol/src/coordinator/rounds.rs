@@ -10,7 +10,7 @@ use crate::{Timestamp, codec};
 use fedirt_model::fit::Warning;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::fixed_point;
-use fedirt_privacy::secure::{BoundCohort, Chain, Cohort, SignedHello, SiteId, Upload};
+use fedirt_privacy::secure::{BoundCohort, Chain, Cohort, Hello, SignedHello, SiteId, Upload};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A site's answer, checked.
@@ -27,7 +27,8 @@ pub(super) struct Round {
     pub(super) deadline: Option<Timestamp>,
     question: Question,
     broadcast: Vec<u8>,
-    hellos: BTreeMap<SiteId, (SignedHello, Vec<u8>)>,
+    /// Verified, with their bytes.
+    hellos: BTreeMap<SiteId, (Hello, Vec<u8>)>,
     opened: bool,
     /// The cohort and its context, once open (not in `plain`).
     bound: Option<BoundCohort>,
@@ -111,7 +112,8 @@ impl Coordinator {
         if round.opened || !round.expected.contains(from) {
             return Err(Rejection::NotNow.into());
         }
-        round.hellos.insert(from.clone(), (signed, bytes.to_vec()));
+        let hello = hello.clone();
+        round.hellos.insert(from.clone(), (hello, bytes.to_vec()));
         if round.hellos.len() == round.expected.len() {
             self.open(now)?;
         }
@@ -125,8 +127,8 @@ impl Coordinator {
         round.deadline = Some(now.after(self.terms.deadlines.upload));
         let mut hellos = Vec::new();
         if let (Some(protection), Some(roster)) = (self.terms.protection(), &self.roster) {
-            let signed: Vec<SignedHello> = round.hellos.values().map(|(signed, _)| signed.clone()).collect();
-            let cohort = Cohort::open(&self.terms.round(round.turn), roster, &signed, &protection)
+            let verified = round.hellos.values().map(|(hello, _)| hello);
+            let cohort = Cohort::of_verified(&self.terms.round(round.turn), roster, verified, &protection)
                 .map_err(|e| CoordinatorError::Internal(e.to_string()))?;
             round.bound = Some(cohort.bind(&round.broadcast));
             hellos = round.hellos.values().map(|(_, bytes)| bytes.clone()).collect();

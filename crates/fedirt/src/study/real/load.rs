@@ -8,8 +8,9 @@ use crate::output::stdout;
 use fedirt_coordinator::{Folder, invite};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Fingerprint, SiteId};
+use fedirt_protocol::in_process::{self, Unobserved};
 use fedirt_protocol::message::Turn;
-use fedirt_protocol::plan::{PlanItem, template};
+use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
 use fedirt_site::ReadOptions;
 use fedirt_site::agent::{self, Agent, Answer, End, Home, Https, News, Officer};
 use rand::SeedableRng;
@@ -27,26 +28,28 @@ const STUDENTS: usize = 12;
 
 pub(in crate::study) fn run(args: &LoadArgs) -> Result<ExitCode, CliError> {
     stdout::print(&format!(
-        "Secure studies of {ITEMS} items on one machine: {STUDENTS} students a site, so that statistics cost next to nothing.\nCPU and wall time per round:\n\n{:>8} {:>6} {:>7} {:>16} {:>14} {:>14}\n",
-        "studies", "sites", "rounds", "coordinator CPU", "a site's CPU", "wall"
+        "Secure studies of {ITEMS} items on one machine: {STUDENTS} students a site, so that statistics cost next to nothing.\nCPU and wall time per round:\n\n{:>8} {:>6} {:>7} {:>16} {:>14} {:>14} {:>16}\n",
+        "studies", "sites", "rounds", "coordinator CPU", "a site's CPU", "wall", "statistics apart"
     ))?;
     for &(studies, sites) in &args.settings {
         let measured = measure(studies, sites)?;
         stdout::print(&format!(
-            "{studies:>8} {sites:>6} {:>7} {:>13.1} ms {:>11.2} ms {:>11.1} ms\n",
+            "{studies:>8} {sites:>6} {:>7} {:>13.1} ms {:>11.2} ms {:>11.1} ms {:>13.1} ms\n",
             measured.rounds,
             1e3 * measured.coordinator,
             1e3 * measured.site,
-            1e3 * measured.wall
+            1e3 * measured.wall,
+            1e3 * measured.statistics
         ))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Seconds per round; the coordinator's are for all studies together.
+/// Seconds per round; the coordinator's are for all studies together, without the statistics.
 struct Measured {
     rounds: usize,
     coordinator: f64,
+    statistics: f64,
     site: f64,
     wall: f64,
 }
@@ -101,12 +104,28 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     let wall = since.elapsed().as_secs_f64();
     let (after, own_after) = (cpu(pid)?, cpu(std::process::id())?);
     let per = 1.0 / rounds as f64;
+    let statistics = studies as f64 * statistics(folder.path(), &names, &items)?;
     Ok(Measured {
         rounds,
-        coordinator: (after - before) * per,
+        coordinator: ((after - before) * per - statistics).max(0.0),
+        statistics,
         site: (own_after - own) * per / (studies * sites) as f64,
         wall: wall * per,
     })
+}
+
+/// CPU seconds per round of the statistics alone: the same calibration in one process, in `plain`. Nearly all of it is
+/// the centre's, as sites have few students.
+fn statistics(folder: &Path, names: &[String], items: &[PlanItem]) -> Result<f64, CliError> {
+    let plan = template("alone", Mode::Plain, names, items, (names.len() * STUDENTS) as u64);
+    let told = |error: fedirt_protocol::plan::PlanError| CliError::Usage(error.to_string());
+    let terms = StudyPlan::parse(&plan).and_then(|study| study.terms(&plan)).map_err(told)?;
+    let files: Vec<PathBuf> = names.iter().map(|name| folder.join(format!("{name}.csv"))).collect();
+    let reading = fedirt_site::read(&files, &ReadOptions::default())?;
+    let sites = reading.sites.into_iter().map(|site| (site.name, site.table)).collect();
+    let before = cpu(std::process::id())?;
+    let (finished, _) = in_process::run(terms.plan, sites, &mut Unobserved)?;
+    Ok((cpu(std::process::id())? - before) / finished.fit.exchanges.max(1) as f64)
 }
 
 /// CPU seconds that a process has used (Linux).
