@@ -12,6 +12,7 @@ use fedirt_model::private::{
     MissingAnswers, PrivateError, ROUND_SHARES, Score2Plan, ScoreRequest, SitePlan, each_whitened_score,
     fedirt_dp,
 };
+use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_privacy::accountant::{ADJACENCY, AccountantError, Delta, Epsilon, GaussianDp, noise_multiplier};
 use fedirt_privacy::clip::ClipError;
@@ -247,6 +248,18 @@ pub fn rows_by_booklet(terms: &Terms, table: &ResponseTable) -> Vec<u64> {
     rows
 }
 
+/// Rows that lack an answer to an item of their booklet (or fit none). For the site's own eyes.
+pub fn incomplete_rows(given: &[Vec<usize>], table: &ResponseTable) -> u64 {
+    let all: Vec<usize> = (0..table.items()).collect();
+    let booklets: Vec<&[usize]> =
+        if given.is_empty() { vec![&all] } else { given.iter().map(Vec::as_slice).collect() };
+    let complete = |row: &&[u8]| {
+        let answered: Vec<usize> = (0..row.len()).filter(|&j| row[j] != MISSING).collect();
+        booklets.iter().any(|booklet| *booklet == answered)
+    };
+    (table.students() - table.rows().filter(complete).count()) as u64
+}
+
 /// The calibration of a cohort, the same at the centre and at every site.
 pub fn plan_of(
     terms: &Terms,
@@ -277,7 +290,11 @@ pub fn plan_of(
     match &private.mechanism {
         Mechanism::Score2 { mixture } => {
             let mut out = Score2Plan::new(design, effects, Vec::new(), private.mu()?)?;
-            (out.sites, out.booklets, out.grid) = (sites, booklets, plan.grid);
+            (out.sites, out.booklets) = (sites, booklets);
+            // Left alone, the grid is as fine as the test's length asks for.
+            if plan.grid != GridSpec::default() {
+                out.grid = plan.grid;
+            }
             (out.site_sd, out.missing) = (private.site_sd, private.missing);
             (out.mixture, out.seed) = (*mixture, private.seed);
             out.noise_sd = out.central_noise()?;

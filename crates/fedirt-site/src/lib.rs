@@ -10,6 +10,7 @@
 
 pub mod agent;
 mod assemble;
+mod booklets;
 mod cause;
 mod cells;
 mod codebook;
@@ -33,6 +34,7 @@ mod tally;
 mod text;
 mod wide;
 
+pub use booklets::{BookletItems, read_booklets};
 pub use cause::Cause;
 pub use codebook::{CodebookItem, read_codebook};
 pub use describe::{Description, FileSummary, ItemSummary, SiteSummary, describe};

@@ -106,8 +106,11 @@ impl Tally {
         for (site, true_site) in fit.sites.iter().zip(&data.truth.sites) {
             tally.cover(2, site.effect, true_site.effect, site.se);
         }
-        found.push(fit.latent.sd);
-        truth.push(data.truth.latent_sd);
+        // The row after the items is the SD's, where it is estimated.
+        if covariance.names.get(found.len()).is_some_and(|name| name == "latent.sd") {
+            found.push(fit.latent.sd);
+            truth.push(data.truth.latent_sd);
+        }
         // What is not estimated has no variance.
         let free: Vec<usize> = (0..found.len()).filter(|&r| covariance.matrix[(r, r)] > 1e-12).collect();
         let c = DMatrix::from_fn(free.len(), free.len(), |r, s| covariance.matrix[(free[r], free[s])]);

@@ -1,6 +1,7 @@
 //! What the reader of a file noted, and what of it belongs into the results.
 
-use fedirt_model::fit::{Fit, FitItem, Warning};
+use fedirt_model::fit::{Fit, FitItem, FitSite, Warning};
+use fedirt_protocol::in_process::SiteAfter;
 use fedirt_site::{Note, NoteKind};
 
 /// Names of a list that are spelt out.
@@ -52,9 +53,12 @@ pub(crate) fn recodes(items: &[FitItem]) -> Option<Warning> {
 }
 
 /// Sites whose students are scored as if they were at the average site, although sites differ.
-pub(crate) fn scored_without_effect(fit: &Fit) -> Option<String> {
+pub(crate) fn scored_without_effect(fit: &Fit, after: &[SiteAfter]) -> Option<String> {
+    // A site may know its own effect where the fit does not tell it.
+    let own = |k: usize| after.get(k).and_then(|site| site.place).and_then(|place| place.effect);
+    let without = |(k, site): &(usize, &FitSite)| site.effect.or_else(|| own(*k)).is_none();
     let names: Vec<&str> =
-        fit.sites.iter().filter(|site| site.effect.is_none()).map(|site| site.name.as_str()).collect();
+        fit.sites.iter().enumerate().filter(without).map(|(_, site)| site.name.as_str()).collect();
     (fit.effects != "none" && !names.is_empty()).then(|| {
         format!("scores.csv: no effect is known for {}: scored with 0, the average site", listed(&names))
     })

@@ -56,7 +56,8 @@ hello_seconds = 86400
 upload_seconds = 86400
 
 [publish]
-# Whether each site's effect is published by name; otherwise each site learns its own.
+# secure: whether each site's effect is published by name; otherwise each site learns its own. (private: effects are
+# estimated from noisy sums, and published; effects = "none" estimates none.)
 effects_by_name = false
 
 # Risks that this plan brings and that everyone consents to, by name. A plan that brings a risk and does not

@@ -2,6 +2,7 @@
 
 use super::durable::{self, Readers};
 use super::home::Home;
+use super::journal::Record;
 use super::lock::Lock;
 use super::{AgentError, clock};
 use fedirt_model::private::ROUND_SHARES;
@@ -98,11 +99,6 @@ impl Account {
         Ok(proposed.and_then(|line| line.map(|line| line.head().to_string()).map_err(|e| advice(&e))))
     }
 
-    /// Whether the ledger still has the lines that a journal saw: a ledger that lost its end would give budget back.
-    pub(super) fn still_has(&self, head: &str) -> Result<bool, AgentError> {
-        Ok(read_and_mend(&self.path)?.has_head(head))
-    }
-
     /// Enters a release; it is on the disk when this returns.
     pub(super) fn debit(&self, terms: &Terms, release: &Release) -> Result<Word, AgentError> {
         let entry = match self.entry(terms, release) {
@@ -181,6 +177,26 @@ fn advice(refusal: &Refusal) -> String {
     }
 }
 
+/// Whether the ledger has every line that a journal of this home has seen: one that was cut, removed or restored from a
+/// back-up would give spent budget back.
+pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
+    let ledger = read_and_mend(&home.ledger_path())?;
+    for study in home.studies()? {
+        for entry in home.study(&study)?.entries()? {
+            if let Record::Debited { ledger_head, turn, .. } = &entry.record
+                && !ledger.has_head(ledger_head)
+            {
+                return Err(AgentError::Mismatch(format!(
+                    "{}: lines are missing that the journal of {study} has seen ({turn}, {}): the ledger was cut, removed or restored from a back-up. Restore its newest copy; without it, what these students have spent is not known",
+                    home.ledger_path().display(),
+                    entry.time
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Opens the account of a population: a budget is set once, and never changed.
 pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> Result<(), AgentError> {
     let wrong = |text: String| AgentError::Mismatch(text);
@@ -191,6 +207,7 @@ pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> 
     let label = |text: &str| Label::try_from(text).map_err(|e| wrong(e.to_string()));
     let path = home.ledger_path();
     let _lock = Lock::wait(&path.with_extension("lock"))?;
+    check_ledger(home)?;
     let ledger = read_and_mend(&path)?;
     let (population, time) = (label(population)?, label(&clock::text(clock::now()))?);
     let line = ledger.propose(Entry::Open(AccountOpening { population, budget, time }));

@@ -24,7 +24,8 @@ refused_statistics = []
 # Fewest students with whom this site takes part.
 minimum_students = 10
 
-# Fewest sites that must share a sum (at least 3).
+# Fewest sites that must share an exact sum (mode secure; at least 3). In private, noise hides each student, however many
+# sites there are.
 n_min = 3
 
 # Sites that this site believes may work with the coordinator; a plan that assumes fewer is refused.
@@ -40,7 +41,8 @@ flat_share = 0.25
 largest_step_intercept = 12.0
 largest_change = 1.5
 
-# Whether this site's effect may be published by name.
+# Whether this site's exact effect may be published by name (mode secure). In private, effects are estimated from noisy
+# sums, and published by name.
 publish_effects = false
 
 # Whether a study may go on without a lost site, which lets the coordinator compute what that site sent.

@@ -7,9 +7,11 @@ use super::study::Study;
 use fedirt_model::centre::{AlgorithmKind, Calibration, Enrolled, Secrecy};
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Ask, Curvature, Effects, Point, Request};
+use fedirt_model::private::MissingAnswers;
 use fedirt_model::site::Site;
 use fedirt_model::statistics::{Combination, Mode};
 use fedirt_protocol::declaration::Declaration;
+use fedirt_protocol::private::incomplete_rows;
 use serde::Serialize;
 
 /// Everything that a site would send.
@@ -88,7 +90,11 @@ pub fn preview(study: &Study, own: &OwnResponses) -> Result<Preview, AgentError>
         weights: declaration.weighted.then_some((declaration.total_weight, declaration.largest_weight)),
         items: items.collect(),
         rounds,
-        remarks: remarks(study, &declaration),
+        remarks: remarks(
+            study,
+            &declaration,
+            incomplete_rows(study.terms.private.as_ref().map_or(&[][..], |p| &p.booklets), &own.table),
+        ),
     })
 }
 
@@ -205,7 +211,7 @@ fn round(name: &str, remark: &str, site: &mut Site, request: &Request) -> RoundP
     RoundPreview { name: name.to_owned(), remark: remark.to_owned(), statistics }
 }
 
-fn remarks(study: &Study, own: &Declaration) -> Vec<String> {
+fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
     let mut remarks = Vec::new();
     match study.terms.mode {
         Mode::Plain => remarks.push(
@@ -230,6 +236,19 @@ fn remarks(study: &Study, own: &Declaration) -> Vec<String> {
              which answer patterns all sites together have (not who gave them, nor at which site)."
                 .into(),
         );
+    }
+    if let (Some(private), true) = (&study.terms.private, incomplete > 0) {
+        remarks.push(match private.missing {
+            MissingAnswers::Counted => format!(
+                "{incomplete} of {} rows lack an answer to an item of their booklet, and count for nothing; a plan with \
+                 missing_answers = \"wrong\" would count such answers as wrong. This is not sent.",
+                own.students
+            ),
+            MissingAnswers::Wrong => format!(
+                "{incomplete} of {} rows lack an answer, which counts as wrong. This is not sent.",
+                own.students
+            ),
+        });
     }
     if own.weighted {
         remarks.push(

@@ -4,7 +4,7 @@
 //! sent. Whatever happens, it can be started again: the machine is restored from the journal, the coordinator repeats
 //! its last message, and an answer that was given is given again byte for byte.
 
-use super::account::Account;
+use super::account::{Account, check_ledger};
 use super::home::Home;
 use super::journal::{Record, sha256};
 use super::lock::Lock;
@@ -87,6 +87,7 @@ impl<T: Transport> Agent<T> {
         transport: T,
     ) -> Result<(Self, Vec<String>), AgentError> {
         let lock = study.folder.lock()?;
+        check_ledger(home)?;
         let (mut memory, note) = Memory::open(&study.folder.journal_path(), &study.folder.secrets())?;
         let notes = note.into_iter().collect();
         let events = memory.events()?;
@@ -312,19 +313,7 @@ fn check_joined(
 ) -> Result<(), AgentError> {
     let before = memory.journal.entries().iter().find(|e| matches!(e.record, Record::Joined { .. }));
     match before {
-        Some(entry) if entry.record == now => {
-            for entry in memory.journal.entries() {
-                if let Record::Debited { ledger_head, .. } = &entry.record
-                    && !account.still_has(ledger_head)?
-                {
-                    return Err(AgentError::Mismatch(
-                        "the ledger has lost lines that this study's journal has seen: it was cut or restored from a back-up. Restore the newest copy"
-                            .into(),
-                    ));
-                }
-            }
-            Ok(())
-        }
+        Some(entry) if entry.record == now => Ok(()),
         Some(entry) => Err(AgentError::Mismatch(format!(
             "the answers, the weights, the ids or the population are not those with which this site joined on {}: sums of other \
              rows would show the difference. Give the same files and flags; to take part with other data, withdraw and ask for a new invitation",

@@ -175,6 +175,9 @@ pub(crate) struct FitArgs {
     /// With --private: model rows that are all lowest or all highest apart
     #[arg(long, requires = "private", help_heading = "Privacy")]
     pub mixture: bool,
+    /// With --private or fedirt-dp: booklets (CSV: booklet, item) where students were given different items
+    #[arg(long, value_name = "FILE", help_heading = "Privacy")]
+    pub booklets: Option<PathBuf>,
     /// With --private or fedirt-dp: rows that lack an answer count for nothing, or the answer counts as wrong
     #[arg(long, value_name = "HOW", help_heading = "Privacy")]
     pub missing_answers: Option<MissingAnswersArg>,

@@ -13,12 +13,14 @@ use crate::progress::{Progress, Watcher};
 use crate::remarks::{self, listed};
 use crate::terminal;
 use crate::transcript::Transcript;
+use fedirt_model::centre::ItemPlan;
 use fedirt_model::fit::{Fit, Warning};
+use fedirt_model::private::MissingAnswers;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
 use fedirt_protocol::in_process::{self, Setting};
-use fedirt_protocol::private::PrivateTerms;
+use fedirt_protocol::private::{PrivateTerms, incomplete_rows};
 use rand::TryRng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
@@ -70,12 +72,22 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     let max_rounds = plan.settings.max_rounds;
     let mut watcher = Watcher { progress: &progress, transcript };
     let hides_students = args.private || args.algorithm == AlgorithmArg::FedirtDp;
-    let private = if hides_students { Some(privacy(args, &sites, &mut warnings)?) } else { None };
+    let private =
+        if hides_students { Some(privacy(args, &plan.items, &sites, &mut warnings)?) } else { None };
     let mode = match (args.secure, hides_students) {
         (true, _) => Mode::Secure,
         (_, true) => Mode::Private,
         _ => Mode::Plain,
     };
+    if let Some(private) = private.as_ref().filter(|p| p.missing == MissingAnswers::Counted) {
+        let incomplete: u64 = sites.iter().map(|(_, table)| incomplete_rows(&private.booklets, table)).sum();
+        if incomplete > 0 {
+            // For whoever holds the data; the results do not say it.
+            notes.push(format!(
+                "{incomplete} rows lack an answer, and count for nothing; --missing-answers wrong counts such answers as wrong, --booklets tells who was given what"
+            ));
+        }
+    }
     let setting = Setting { mode, private, colluders: args.colluders.unwrap_or(0) };
     let (mut finished, sites) =
         in_process::run_as(setting, plan, sites, &mut UnwrapErr(SysRng), &mut watcher)?;
@@ -91,7 +103,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
             None
         } else {
             progress.say("scoring");
-            notes.extend(remarks::scored_without_effect(fit));
+            notes.extend(remarks::scored_without_effect(fit, &sites));
             Some(results::scores(fit, &sites, ids)?)
         };
         progress.say(format!("writing {}", path.display()));
@@ -122,16 +134,53 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(1))
 }
 
+/// The booklets that a file names, as columns; each needs an item that every other lacks.
+fn booklets(args: &FitArgs, items: &[ItemPlan]) -> Result<Vec<Vec<usize>>, CliError> {
+    let Some(path) = &args.booklets else { return Ok(Vec::new()) };
+    let read = fedirt_site::read_booklets(path)?;
+    let mut problems = Vec::new();
+    let mut out = Vec::new();
+    for booklet in &read {
+        let mut columns = Vec::new();
+        for name in &booklet.items {
+            match items.iter().position(|item| item.name == *name) {
+                Some(column) => columns.push(column),
+                None => problems.push(format!(
+                    "{}: booklet {}: there is no item {name}",
+                    path.display(),
+                    booklet.name
+                )),
+            }
+        }
+        columns.sort_unstable();
+        for other in read.iter().filter(|other| other.name != booklet.name) {
+            if booklet.items.iter().all(|item| other.items.contains(item)) {
+                problems.push(format!(
+                    "{}: booklet {} lies within {}: each needs an item that the other lacks",
+                    path.display(),
+                    booklet.name,
+                    other.name
+                ));
+            }
+        }
+        out.push(columns);
+    }
+    CliError::usage(problems)?;
+    Ok(out)
+}
+
 /// The terms of a private run, once the number of students is known, which is public.
 fn privacy(
     args: &FitArgs,
+    items: &[ItemPlan],
     sites: &[(String, ResponseTable)],
     warnings: &mut Vec<Warning>,
 ) -> Result<PrivateTerms, CliError> {
     let students = sites.iter().map(|(_, table)| table.students() as u64).sum();
     let mut seed = [0; 32];
     SysRng.try_fill_bytes(&mut seed).map_err(|error| CliError::Usage(format!("no randomness: {error}")))?;
-    let private = plan::private(args, students, seed);
+    let mut private = plan::private(args, students, seed);
+    private.booklets = booklets(args, items)?;
     let large = Delta::new(private.delta)
         .and_then(|delta| delta.is_large_for(students))
         .map_err(|error| CliError::Usage(format!("--delta {}: {error}", private.delta)))?;

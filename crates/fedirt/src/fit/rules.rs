@@ -68,6 +68,7 @@ fn privacy(args: &FitArgs) -> Vec<String> {
             ("--colluders", args.colluders.is_some()),
             ("--missing-answers", args.missing_answers.is_some()),
             ("--site-sd", args.site_sd.is_some()),
+            ("--booklets", args.booklets.is_some()),
         ] {
             if given {
                 problems.push(format!("{flag} is used with --private or --algorithm fedirt-dp only"));
@@ -127,13 +128,14 @@ fn privacy(args: &FitArgs) -> Vec<String> {
 /// Flags that the chosen algorithm does not use.
 fn unused(args: &FitArgs) -> Vec<String> {
     use AlgorithmArg::{Fedavg, FedirtDp, Fedsgd};
-    let flags: [(&str, bool, &[AlgorithmArg]); 7] = [
+    let flags: [(&str, bool, &[AlgorithmArg]); 8] = [
         ("--local-epochs", args.local_epochs.is_some(), &[Fedavg]),
         ("--client-fraction", args.client_fraction.is_some(), &[Fedsgd, Fedavg]),
         ("--learning-rate", args.learning_rate.is_some(), &[Fedsgd, Fedavg, FedirtDp]),
         ("--noise", args.noise.is_some(), &[FedirtDp]),
         ("--preset", args.preset.is_some(), &[FedirtDp]),
-        ("--sampling-rate", args.sampling_rate.is_some() || args.clip.is_some(), &[FedirtDp]),
+        ("--sampling-rate", args.sampling_rate.is_some(), &[FedirtDp]),
+        ("--clip", args.clip.is_some(), &[FedirtDp]),
         ("--seed", args.seed.is_some() && !args.private, &[Fedsgd, Fedavg, FedirtDp]),
     ];
     flags

@@ -76,6 +76,7 @@ fn privacy_flags_are_checked_before_any_file_is_read() {
         ("--algorithm fedirt-dp --epsilon 1 --sampling-rate 1.5", "--sampling-rate"),
         ("--private --algorithm fedirt-dp --epsilon 1 --noise central", "--noise central"),
         ("--epsilon 1", "--private"),
+        ("--booklets b.csv", "--booklets"),
         ("--secure --algorithm bfgs", "bfgs"),
         ("--secure --algorithm meta", "meta"),
     ] {
@@ -84,6 +85,40 @@ fn privacy_flags_are_checked_before_any_file_is_read() {
         assert_eq!(output.status.code(), Some(2), "{flags}: {said}");
         assert!(said.contains(word) && !said.contains("no such file"), "{flags}: {said}");
     }
+}
+
+/// Where students were given different items, the booklets say so, and their rows count.
+#[test]
+fn booklets_make_incomplete_rows_count() {
+    let bench = Bench::new();
+    bench.expect(0, "simulate --sites 3 --students 150 --items 6 --booklets 2 --seed 4 --per-site --out sim");
+    let files = "sim/site01.csv sim/site02.csv sim/site03.csv";
+    // The booklets that were simulated, from the rows: which items are answered together.
+    let text = bench.read("sim/site01.csv");
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let mut sets: Vec<Vec<&str>> = Vec::new();
+    for line in lines {
+        let given: Vec<&str> = (names.iter().zip(line.split(',')))
+            .filter(|(name, cell)| name.starts_with('i') && **name != "id" && !cell.is_empty())
+            .map(|(name, _)| *name)
+            .collect();
+        if !sets.contains(&given) {
+            sets.push(given);
+        }
+    }
+    let mut file = String::from("booklet,item\n");
+    for (b, items) in sets.iter().enumerate() {
+        items.iter().for_each(|item| file.push_str(&format!("B{b},{item}\n")));
+    }
+    bench.write("booklets.csv", file);
+    let (out, _) =
+        bench.expect(0, &format!("fit {files} --id id --private --epsilon 8 --booklets booklets.csv --json"));
+    let fit: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    assert!(fit["items"].as_array().expect("items").iter().all(|item| item["a"].is_number()));
+    bench.write("bad.csv", "booklet,item\nA,i01\nA,i99\nB,i01\n");
+    let (_, said) = bench.expect(2, &format!("fit {files} --id id --private --epsilon 8 --booklets bad.csv"));
+    assert!(said.contains("i99") && said.contains("lies within"), "{said}");
 }
 
 #[test]
