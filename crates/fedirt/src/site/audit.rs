@@ -28,7 +28,7 @@ pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError
             Err(error) => errors.push(told(error)),
         }
     }
-    if let Err(error) = agent::check_ledger(&home) {
+    if let Err(error) = agent::check_ledger(home) {
         errors.push(told(error));
     }
     match agent::ledger_table(&home.ledger_path()) {
