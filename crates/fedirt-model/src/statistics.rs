@@ -5,7 +5,7 @@ use crate::design::Design;
 use serde::{Deserialize, Serialize};
 
 /// Who may learn what; see SECURITY.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// The coordinator sees each site's sums.

@@ -116,7 +116,6 @@ pub(super) fn provisional_design(
     if items.len() < 2 {
         let names = some_names(items.iter().map(|i| plan.items[i.column].name.as_str()));
         let names = if names.is_empty() { names } else { format!(" ({names})") };
-        let names = if names.is_empty() { names } else { format!(" ({names})") };
         return Err(CentreError::TooFewItems(items.len(), names));
     }
     Design::try_from(items).map_err(|e| CentreError::Models(e.to_string()))

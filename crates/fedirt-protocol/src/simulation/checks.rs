@@ -150,12 +150,12 @@ fn hello_turn(hello: &SignedHello) -> Turn {
 mod tests {
     //! The witness must see what it is there to see.
     use super::*;
-    use crate::simulation::study::{Kind, Mode2, terms};
+    use crate::simulation::study::{Kind, terms};
     use crate::site::Release;
     use crate::terms::OnLoss;
 
     fn witness() -> (Witness, SiteId) {
-        let terms = terms(Kind { mode: Mode2::Plain, sites: 3 }, OnLoss::Wait);
+        let terms = terms(Kind { mode: Mode::Plain, sites: 3 }, OnLoss::Wait);
         (Witness::new(&terms), SiteId::try_from("site 0").expect("a name"))
     }
 
@@ -224,7 +224,7 @@ mod tests {
         lower.sent(&site, &upload(1, 1), &disk(1), &ledger());
         assert!(lower.broken.is_some_and(|rule| rule.contains("after a higher")));
 
-        let terms = terms(Kind { mode: Mode2::Secure, sites: 5 }, OnLoss::Wait);
+        let terms = terms(Kind { mode: Mode::Secure, sites: 5 }, OnLoss::Wait);
         let mut chain = Witness::new(&terms);
         chain.persisted(&site, &SiteEvent::Released(release(1, 5)));
         chain.persisted(&site, &SiteEvent::Released(release(2, 4)));

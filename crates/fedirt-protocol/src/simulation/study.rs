@@ -25,26 +25,8 @@ pub(super) const MOST_SITES: usize = 7;
 /// What a study of the simulation is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
-    pub(super) mode: Mode2,
+    pub(super) mode: Mode,
     pub(super) sites: usize,
-}
-
-/// Modes, in an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mode2 {
-    Plain,
-    Secure,
-    Private,
-}
-
-impl Mode2 {
-    pub(super) fn mode(self) -> Mode {
-        match self {
-            Self::Plain => Mode::Plain,
-            Self::Secure => Mode::Secure,
-            Self::Private => Mode::Private,
-        }
-    }
 }
 
 fn name(k: usize) -> SiteId {
@@ -96,7 +78,7 @@ fn private() -> PrivateTerms {
 
 /// The terms of a world's study.
 pub(super) fn terms(kind: Kind, on_loss: OnLoss) -> Terms {
-    let mode = kind.mode.mode();
+    let mode = kind.mode;
     Terms {
         study: StudyId::try_from("simulated").expect("a proper name"),
         plan_hash: [7; 32],
@@ -116,7 +98,7 @@ static UNDISTURBED: LazyLock<Mutex<Results>> = LazyLock::new(Mutex::default);
 
 /// The items of an undisturbed run of some of the sites. In `private` the noise differs from run to run: nothing.
 pub(super) fn undisturbed(kind: Kind, cohort: &BTreeSet<SiteId>) -> Option<Vec<FitItem>> {
-    if kind.mode == Mode2::Private {
+    if kind.mode == Mode::Private {
         return None;
     }
     let indices: BTreeSet<usize> = (0..kind.sites).filter(|k| cohort.contains(&name(*k))).collect();
@@ -126,7 +108,7 @@ pub(super) fn undisturbed(kind: Kind, cohort: &BTreeSet<SiteId>) -> Option<Vec<F
         return Some(items.clone());
     }
     let sites = key.1.iter().map(|k| (name(*k).to_string(), table(*k))).collect();
-    let mode = kind.mode.mode();
+    let mode = kind.mode;
     let mut random = ChaCha20Rng::seed_from_u64(5);
     let run = in_process::run_as(Setting::of(mode), plan(mode), sites, &mut random, &mut Unobserved);
     let items = run.ok()?.0.fit.items;

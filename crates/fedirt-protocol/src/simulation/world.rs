@@ -3,11 +3,12 @@
 use super::checks::Witness;
 use super::coordinator_shell::{CoordinatorShell, Verdict};
 use super::site_shell::SiteShell;
-use super::study::{self, Kind, MOST_SITES, Mode2};
+use super::study::{self, Kind, MOST_SITES};
 use crate::coordinator::Input;
 use crate::message::{Broadcast, Notice, Question, ToCoordinator, ToSite};
 use crate::terms::OnLoss;
 use crate::{SiteId, Timestamp, codec};
+use fedirt_model::statistics::Mode;
 use fedirt_privacy::ledger::Ledger;
 use rand::rngs::ChaCha20Rng;
 use rand::{Rng, RngExt, SeedableRng};
@@ -99,9 +100,9 @@ impl World {
     fn new(seed: u64) -> Self {
         let mut random = ChaCha20Rng::seed_from_u64(seed);
         let mode = match random.random_range(0..10) {
-            0 => Mode2::Plain,
-            1..=3 => Mode2::Private,
-            _ => Mode2::Secure,
+            0 => Mode::Plain,
+            1..=3 => Mode::Private,
+            _ => Mode::Secure,
         };
         let kind = Kind { mode, sites: random.random_range(3..=MOST_SITES) };
         let on_loss =
@@ -331,7 +332,7 @@ impl World {
                     .filter_map(|site| SiteId::try_from(site.name.as_str()).ok())
                     .collect();
                 // In `plain` nothing binds answers to what was asked: a coordinator that lies spoils its own result.
-                let bound = !(self.lies && self.kind.mode == Mode2::Plain);
+                let bound = !(self.lies && self.kind.mode == Mode::Plain);
                 if let Some(items) = study::undisturbed(self.kind, &cohort)
                     && bound
                     && items != finished.fit.items

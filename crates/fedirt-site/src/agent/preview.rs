@@ -226,7 +226,7 @@ fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
         ),
         Mode::Secure => remarks.push(
             "Mode secure: what leaves are these numbers under masks, which look like dice. Only the sum over all sites opens. \
-             Numbers that fewer sites give than must share a sum are sent as zeros."
+             A question about items that few sites give is refused."
                 .into(),
         ),
     }
