@@ -1,0 +1,99 @@
+//! What has been done so far, line by line: the settings, then one record a task.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::io::Write;
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It is that of a study with other settings.
+    #[error("it was begun with other settings")]
+    Settings,
+    /// A line that is not the last cannot be read.
+    #[error("line {line} cannot be read: {error}")]
+    Line {
+        /// Which one, from 1.
+        line: usize,
+        /// Why.
+        error: serde_json::Error,
+    },
+    /// A record cannot be read as what it should be.
+    #[error("the record of {key} cannot be read: {error}")]
+    Record {
+        /// Its task.
+        key: String,
+        /// Why.
+        error: serde_json::Error,
+    },
+    /// It cannot be written.
+    #[error("it cannot be written: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line<T> {
+    key: String,
+    record: T,
+}
+
+/// The key of the first line.
+const SETTINGS: &str = "settings";
+
+/// Records by key, and where new ones are written.
+#[derive(Debug)]
+pub struct Journal<W> {
+    records: HashMap<String, serde_json::Value>,
+    out: Option<W>,
+}
+
+impl Journal<std::io::Sink> {
+    /// Nothing was done, and nothing is kept.
+    pub fn none() -> Self {
+        Self { records: HashMap::new(), out: None }
+    }
+}
+
+impl<W: Write> Journal<W> {
+    /// A new journal. Settings are a text that is the same for the same study.
+    pub fn begin(settings: &str, out: W) -> Result<Self, JournalError> {
+        let mut journal = Self { records: HashMap::new(), out: Some(out) };
+        journal.add(SETTINGS, &settings)?;
+        Ok(journal)
+    }
+
+    /// A journal that was read, and is written anew. A last line that was cut off counts as not written.
+    pub fn resume(settings: &str, text: &str, out: W) -> Result<Self, JournalError> {
+        let mut journal = Self::begin(settings, out)?;
+        let mut lines = text.split_inclusive('\n').enumerate();
+        let begun = lines.next().and_then(|(_, line)| serde_json::from_str::<Line<String>>(line).ok());
+        if begun.is_some_and(|line| line.key != SETTINGS || line.record != settings) {
+            return Err(JournalError::Settings);
+        }
+        for (at, line) in lines.filter(|(_, line)| line.ends_with('\n')) {
+            let line: Line<serde_json::Value> =
+                serde_json::from_str(line).map_err(|error| JournalError::Line { line: at + 1, error })?;
+            journal.add(&line.key, &line.record)?;
+            journal.records.insert(line.key, line.record);
+        }
+        Ok(journal)
+    }
+
+    /// The record of a task that was done.
+    pub(super) fn find<R: DeserializeOwned>(&self, key: &str) -> Result<Option<R>, JournalError> {
+        let Some(record) = self.records.get(key) else { return Ok(None) };
+        R::deserialize(record).map(Some).map_err(|error| JournalError::Record { key: key.to_owned(), error })
+    }
+
+    /// Writes a record, whole, before anything else happens.
+    pub(super) fn add<R: Serialize>(&mut self, key: &str, record: &R) -> Result<(), JournalError> {
+        let Some(out) = &mut self.out else { return Ok(()) };
+        let line = Line { key: key.to_owned(), record };
+        let mut text = serde_json::to_vec(&line).map_err(std::io::Error::from)?;
+        text.push(b'\n');
+        out.write_all(&text)?;
+        out.flush()?;
+        Ok(())
+    }
+}
