@@ -1,6 +1,8 @@
 //! Coordinator and all sites in one process: the same machines that run over a network, without one.
 
-use crate::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output, Rejection};
+use crate::coordinator::{
+    Aggregator, Coordinator, CoordinatorError, ExactSum, Finished, Input, Output, Rejection, Robust,
+};
 use crate::declaration::{Bounds, Declaration};
 use crate::message::{Broadcast, Notice, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::Policy;
@@ -137,10 +139,32 @@ pub fn run(
     run_as(Setting::of(Mode::Plain), plan, sites, &mut ChaCha20Rng::from_seed([0; 32]), observer)
 }
 
+/// [`run`] with another way to combine the sites' gradients, each of which the coordinator sees.
+pub fn run_robust(
+    plan: Plan,
+    sites: Vec<(String, ResponseTable)>,
+    robust: Robust,
+    observer: &mut dyn Observer,
+) -> Result<(Finished, Vec<SiteAfter>), RunError> {
+    let random = &mut ChaCha20Rng::from_seed([0; 32]);
+    run_with(Setting::of(Mode::Plain), Box::new(robust), plan, sites, random, observer)
+}
+
 /// Runs a calibration of named sites to its end in a mode, and hands their tables back. Each table has one column per
 /// item of the plan. Randomness is for keys and noise.
 pub fn run_as(
     setting: Setting,
+    plan: Plan,
+    sites: Vec<(String, ResponseTable)>,
+    random: &mut impl CryptoRng,
+    observer: &mut dyn Observer,
+) -> Result<(Finished, Vec<SiteAfter>), RunError> {
+    run_with(setting, Box::new(ExactSum), plan, sites, random, observer)
+}
+
+fn run_with(
+    setting: Setting,
+    aggregator: Box<dyn Aggregator>,
     plan: Plan,
     sites: Vec<(String, ResponseTable)>,
     random: &mut impl CryptoRng,
@@ -162,7 +186,7 @@ pub fn run_as(
         machine.introduce();
         machines.push((machine, ChaCha20Rng::from_rng(random)));
     }
-    let mut coordinator = Coordinator::new(terms, NOW);
+    let mut coordinator = Coordinator::new(terms, NOW).with_aggregator(aggregator);
     let mut inbox: BTreeMap<SiteId, Arc<ToSite>> = BTreeMap::new();
     let mut open: Option<(Turn, Bounds, Box<Question>)> = None;
     loop {

@@ -9,10 +9,12 @@ mod centre;
 mod error;
 mod gathering;
 mod private_centre;
+mod robust;
 mod rounds;
 
 pub use aggregate::{Aggregator, ExactSum, Numbers};
 pub use error::{CoordinatorError, Rejection};
+pub use robust::Robust;
 
 use crate::Timestamp;
 use crate::declaration::Declarations;
