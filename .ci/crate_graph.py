@@ -10,12 +10,13 @@ ALLOWED = {
     "fedirt-model": set(),
     "fedirt-privacy": set(),
     "fedirt-protocol": {"fedirt-model", "fedirt-privacy"},
-    "fedirt-site": {"fedirt-model", "fedirt-privacy", "fedirt-protocol"},
-    "fedirt-coordinator": {"fedirt-model", "fedirt-privacy", "fedirt-protocol"},
+    "fedirt-site": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
+    "fedirt-pages": {"fedirt-figures"},
+    "fedirt-coordinator": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
     "fedirt-figures": {"fedirt-model"},
     "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol"},
     "fedirt": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies",
-               "fedirt-coordinator"},
+               "fedirt-coordinator", "fedirt-pages"},
 }
 # What a crate must never know: networks, clocks, files as a service.
 FORBIDDEN = {

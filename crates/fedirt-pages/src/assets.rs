@@ -1,0 +1,54 @@
+//! The stylesheet and the scripts, from the binary.
+
+use axum::extract::{Path, RawQuery};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+const CSS: &str = "text/css; charset=utf-8";
+const JS: &str = "text/javascript; charset=utf-8";
+
+// Pictures look and behave as in the report: the same sheet and scripts, which the figures bring.
+const STYLE: &str =
+    concat!(include_str!("../../fedirt-figures/assets/report.css"), include_str!("../assets/pages.css"));
+const PAGE: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("../../fedirt-figures/assets/readout.js"),
+    include_str!("../../fedirt-figures/assets/tables.js"),
+    include_str!("../../fedirt-figures/assets/save.js"),
+    include_str!("../assets/times.js"),
+    include_str!("../assets/filter.js"),
+    include_str!("../assets/forms.js"),
+    include_str!("../assets/live.js"),
+    "})();\n",
+);
+
+const FILES: [(&str, &str, &str); 3] =
+    [("style.css", CSS, STYLE), ("first.js", JS, include_str!("../assets/first.js")), ("page.js", JS, PAGE)];
+
+/// Each file's name and the beginning of its hash.
+static VERSIONS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
+    let version = |text: &str| HEXLOWER.encode(&Sha256::digest(text)[..8]);
+    FILES.iter().map(|(name, _, text)| (*name, version(text))).collect()
+});
+
+fn version(name: &str) -> &'static str {
+    VERSIONS.iter().find(|(known, _)| *known == name).map_or("", |(_, version)| version)
+}
+
+/// The address of a file, another one whenever its content is.
+pub fn address(name: &str) -> String {
+    format!("/assets/{name}?v={}", version(name))
+}
+
+/// `GET /assets/{name}`: for anybody, as the log-in page needs them.
+pub(crate) async fn serve(Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
+    let Some((name, kind, text)) = FILES.into_iter().find(|(known, _, _)| *known == name) else {
+        return (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
+    };
+    let current = query.is_some_and(|query| query == format!("v={}", version(name)));
+    let keep = if current { "public, max-age=31536000, immutable" } else { "no-cache" };
+    ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, keep)], text).into_response()
+}

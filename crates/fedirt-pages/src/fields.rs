@@ -1,0 +1,47 @@
+//! The fields of a form.
+
+/// What a form sent, in its order.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// From a body (or a query) of the usual encoding.
+    pub fn parse(bytes: &[u8]) -> Self {
+        Self(form_urlencoded::parse(bytes).into_owned().collect())
+    }
+
+    /// The first field of a name, without blanks around it; empty where there is none.
+    pub fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value.trim())
+    }
+
+    /// All fields of a name, such as ticked boxes.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.trim())
+    }
+
+    /// Whether a box was ticked.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(n, _)| n == name)
+    }
+}
+
+/// Fields may hold what is nobody else's business: only their names print.
+impl std::fmt::Debug for Fields {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_decoded() {
+        let fields = Fields::parse(b"a=1+2&b=%C3%A9%3C&a=3&box=on&broken=%zz&");
+        assert_eq!((fields.get("a"), fields.get("b"), fields.get("none")), ("1 2", "é<", ""));
+        assert_eq!(fields.all("a").collect::<Vec<_>>(), ["1 2", "3"]);
+        assert!(fields.has("box") && !format!("{fields:?}").contains('3'));
+    }
+}

@@ -1,0 +1,154 @@
+//! The guard at each route: in this order host, origin, session, right, form.
+
+use crate::access::Login;
+use crate::error::PageError;
+use crate::fields::Fields;
+use crate::gate::Gate;
+use crate::login;
+use crate::role::{Right, Role};
+use crate::secret::Secret;
+use crate::session::Open;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Longest form.
+pub const LONGEST_FORM: usize = 4 << 20;
+/// How long a form may take to arrive.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The other end of a connection: the server puts it into every request.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub SocketAddr);
+
+/// Who looks at a page. Handlers behind a right find it as an extension.
+#[derive(Debug, Clone)]
+pub struct Visitor {
+    /// Name.
+    pub name: String,
+    /// Role.
+    pub role: Role,
+    /// What forms send back.
+    pub forms: Secret,
+    /// Whose pages these are.
+    pub product: &'static str,
+}
+
+impl Visitor {
+    fn new(gate: &Gate, login: Login, open: Open) -> Self {
+        Self { name: login.name, role: login.role, forms: open.forms, product: gate.settings().product }
+    }
+
+    /// Whether they may.
+    pub fn may(&self, right: Right) -> bool {
+        self.role.may(right)
+    }
+
+    /// Whether they may change something: for templates, which leave out what would be refused.
+    pub fn administers(&self) -> bool {
+        self.may(Right::Administer)
+    }
+
+    /// Whether they may try something out.
+    pub fn analyses(&self) -> bool {
+        self.may(Right::Analyse)
+    }
+}
+
+/// A gate and what a route needs; none: anybody may.
+pub(crate) type Guarded = (Arc<Gate>, Option<Right>);
+
+/// Stands before a handler.
+pub(crate) async fn guard(
+    State((gate, right)): State<Guarded>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if !gate.knows_host(request.headers()) {
+        let known = gate.settings().hosts.join(", ");
+        let text = format!("These pages are not called that. They answer to: {known}.");
+        return PageError::new(StatusCode::MISDIRECTED_REQUEST, "Another name", text).into_response();
+    }
+    let posted = request.method() == Method::POST;
+    if posted && !gate.is_ours(request.headers()) {
+        let text =
+            "The form came from another page. Nothing was done. Open the page here, and send its form.";
+        return PageError::forbidden(text).into_response();
+    }
+    let mut visitor = None;
+    if let Some(right) = right {
+        let passive = request.headers().contains_key("x-fedirt-live")
+            || request.headers().get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
+        let Some((login, open)) = gate.who(request.headers(), passive) else {
+            return stranger(&gate, &request, posted || passive);
+        };
+        if !login.role.may(right) {
+            let text = format!(
+                "You are logged in as {} ({}); this takes {}. Nothing was done.",
+                login.name,
+                login.role,
+                if right == Right::Administer { "an administrator" } else { "an analyst or administrator" }
+            );
+            return PageError::forbidden(text).into_response();
+        }
+        visitor = Some(Visitor::new(&gate, login, open));
+    }
+    if posted {
+        request = match form(request, visitor.as_ref()).await {
+            Ok(request) => request,
+            Err(error) => return (*error).into_response(),
+        };
+    }
+    if let Some(visitor) = visitor {
+        request.extensions_mut().insert(visitor);
+    }
+    next.run(request).await
+}
+
+/// Somebody who is not logged in is sent to the door; whose session is over is told so, and brought back afterwards.
+fn stranger(gate: &Gate, request: &Request, tell: bool) -> Response {
+    let path = request.uri().path_and_query().map_or("/", |p| p.as_str());
+    if tell || gate.cookie().find(request.headers()).is_some() {
+        return login::expired(gate, path);
+    }
+    Redirect::to(&login::address(path)).into_response()
+}
+
+/// Reads a form into [`Fields`], and checks its token where there is a session.
+async fn form(request: Request, visitor: Option<&Visitor>) -> Result<Request, Box<PageError>> {
+    let (mut parts, body) = request.into_parts();
+    let kind =
+        parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.starts_with("application/x-www-form-urlencoded") {
+        let text = "This address takes the form of its page, and nothing else.";
+        return Err(Box::new(PageError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "That cannot be done",
+            text,
+        )));
+    }
+    let read = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, LONGEST_FORM)).await;
+    let Ok(Ok(bytes)) = read else {
+        let text = format!("The form did not arrive whole, or was longer than {} MB.", LONGEST_FORM >> 20);
+        return Err(Box::new(PageError::bad(text)));
+    };
+    let fields = Fields::parse(&bytes);
+    if let Some(visitor) = visitor
+        && !visitor.forms.is(fields.get("csrf"))
+    {
+        let text = "The form is from an earlier session, or was not made by these pages. Nothing was done. Go back, load \
+                    the page again, and send it from there.";
+        return Err(Box::new(PageError::forbidden(text)));
+    }
+    parts.extensions.insert(fields);
+    Ok(Request::from_parts(parts, axum::body::Body::empty()))
+}
+
+/// The address at the other end, for counting.
+pub(crate) fn peer(request: &Request) -> IpAddr {
+    request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
+}

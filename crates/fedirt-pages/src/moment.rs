@@ -1,0 +1,35 @@
+//! A time on a page: written in UTC, shown by a script in the viewer's own zone.
+
+use askama::filters::HtmlSafe;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// Milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(pub u64);
+
+impl std::fmt::Display for Moment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seconds = i64::try_from(self.0 / 1000).unwrap_or(i64::MAX);
+        let written = OffsetDateTime::from_unix_timestamp(seconds).ok().and_then(|t| t.format(&Rfc3339).ok());
+        let shown = written.as_deref().and_then(|exact| Some((exact, exact.get(..10)?, exact.get(11..16)?)));
+        match shown {
+            Some((exact, day, hour)) => write!(f, "<time datetime=\"{exact}\">{day} {hour} UTC</time>"),
+            None => f.write_str("–"),
+        }
+    }
+}
+
+impl HtmlSafe for Moment {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_for_people_and_scripts() {
+        let text = Moment(1_794_815_266_123).to_string();
+        assert_eq!(text, "<time datetime=\"2026-11-16T07:47:46Z\">2026-11-16 07:47 UTC</time>");
+        assert_eq!(Moment(u64::MAX).to_string(), "–");
+    }
+}

@@ -1,0 +1,73 @@
+//! Routes that say what they need.
+
+use crate::gate::Gate;
+use crate::guard::guard;
+use crate::role::Right;
+use crate::{assets, headers, login};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use std::sync::Arc;
+
+/// A page: method, path, the right it needs, and its handler (which takes this method only).
+#[derive(Debug)]
+pub struct Route<S> {
+    /// `get` or `post`, for lists and tests.
+    pub method: &'static str,
+    /// Path.
+    pub path: &'static str,
+    /// What a visitor needs.
+    pub right: Right,
+    /// Handler.
+    pub handler: MethodRouter<S>,
+}
+
+impl<S: Clone + Send + Sync + 'static> Route<S> {
+    /// A page to look at.
+    pub fn get(path: &'static str, right: Right, handler: MethodRouter<S>) -> Self {
+        Self { method: "get", path, right, handler }
+    }
+
+    /// A form that is sent.
+    pub fn post(path: &'static str, right: Right, handler: MethodRouter<S>) -> Self {
+        Self { method: "post", path, right, handler }
+    }
+}
+
+/// All pages behind their gate, with log-in, stylesheet and scripts.
+pub fn router<S: Clone + Send + Sync + 'static>(gate: &Arc<Gate>, routes: Vec<Route<S>>, state: S) -> Router {
+    let guarded = |right: Option<Right>| from_fn_with_state((gate.clone(), right), guard);
+    let mut router = Router::new();
+    for route in routes {
+        router = router.route(route.path, route.handler.layer(guarded(Some(route.right))));
+    }
+    let door: Router = Router::new()
+        .route("/login", get(login::show).post(login::enter).layer(guarded(None)))
+        .route("/logout", post(login::leave).layer(guarded(Some(Right::Read))))
+        .route("/assets/{name}", get(assets::serve))
+        .with_state(gate.clone());
+    router
+        .with_state(state)
+        .merge(door)
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(another_method)
+        .layer(from_fn_with_state(gate.settings().tls, around))
+}
+
+async fn around(State(tls): State<bool>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    headers::add(response.headers_mut(), tls);
+    response
+}
+
+async fn nothing_here() -> Response {
+    crate::PageError::not_found("The address is wrong, or what was here is gone.").into_response()
+}
+
+async fn another_method() -> Response {
+    let text = "This address is for a form. Open the page that the form is on.";
+    let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
+    crate::PageError::new(status, "There is nothing to look at here", text).into_response()
+}
