@@ -6,54 +6,11 @@
 
 use std::fmt::Write;
 
+pub(crate) use crate::ink::Ink;
 use crate::text::escape;
 
 /// Size of the text in pictures, in pixels.
 pub(crate) const TEXT: f64 = 12.0;
-
-/// What a colour means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ink {
-    /// Text and axes.
-    Text,
-    /// Secondary text, and marks that do not stand out.
-    Muted,
-    /// Grid lines.
-    Rule,
-    /// What the picture is about.
-    Accent,
-    /// The page behind.
-    Paper,
-    /// Ordered categories, 0 (lowest) to 4 (highest).
-    Ramp(usize),
-}
-
-impl Ink {
-    /// The colour as it is written into attributes.
-    pub(crate) fn css(self) -> &'static str {
-        match self {
-            Self::Text => "var(--ink,#1b1f24)",
-            Self::Muted => "var(--muted,#5b636d)",
-            Self::Rule => "var(--rule,#e4e6e9)",
-            Self::Accent => "var(--accent,#0b5f8a)",
-            Self::Paper => "var(--paper,#ffffff)",
-            Self::Ramp(0) => "var(--ramp-0,#6b7580)",
-            Self::Ramp(1) => "var(--ramp-1,#357ca3)",
-            Self::Ramp(2) => "var(--ramp-2,#1a6a99)",
-            Self::Ramp(3) => "var(--ramp-3,#0b4f78)",
-            Self::Ramp(_) => "var(--ramp-4,#04263c)",
-        }
-    }
-
-    /// The colour of category `c` of `categories`.
-    pub(crate) fn category(c: usize, categories: usize) -> Self {
-        if categories <= 2 {
-            Self::Accent
-        } else {
-            Self::Ramp((4 * c + (categories - 1) / 2) / (categories - 1))
-        }
-    }
-}
 
 /// Where a text stands relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,8 +145,45 @@ impl Canvas {
         );
     }
 
+    /// Straight lines around an area, or through points without one.
+    pub(crate) fn outline(&mut self, points: &[(f64, f64)], fill: Ink, ink: Ink, width: f64) {
+        let _ = write!(
+            self.body,
+            "<path d=\"{}Z\" fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"/>",
+            path(points),
+            fill.css(),
+            ink.css(),
+            number(width)
+        );
+    }
+
+    /// Many squares as one mark; hollow ones are drawn inside the same size.
+    pub(crate) fn squares(&mut self, corners: &[(f64, f64)], size: f64, ink: Ink, filled: bool) {
+        if corners.is_empty() {
+            return;
+        }
+        let (inset, side) = if filled { (0.0, size) } else { (0.5, size - 1.0) };
+        let side = number(side);
+        let mut d = String::with_capacity(corners.len() * 24);
+        for (x, y) in corners {
+            let _ = write!(d, "M{} {}h{side}v{side}h-{side}z", number(x + inset), number(y + inset));
+        }
+        let paint = if filled { "fill" } else { "fill=\"none\" stroke" };
+        let _ = write!(self.body, "<path d=\"{d}\" {paint}=\"{}\"/>", ink.css());
+    }
+
+    /// Begins a group that a resting pointer explains.
+    pub(crate) fn hint(&mut self, words: &str) {
+        let _ = write!(self.body, "<g class=\"point\"><title>{}</title>", escape(words));
+    }
+
     pub(crate) fn text(&mut self, at: (f64, f64), anchor: Anchor, ink: Ink, text: &str) {
         self.write_text(at, anchor, ink, text, "");
+    }
+
+    /// A text that stands out, over nothing.
+    pub(crate) fn heading(&mut self, at: (f64, f64), anchor: Anchor, ink: Ink, text: &str) {
+        self.write_text(at, anchor, ink, text, " font-weight=\"600\"");
     }
 
     /// A text over marks: the page shines around its letters.
@@ -274,12 +268,5 @@ mod tests {
         canvas.text((1.0, 1.0), Anchor::End, Ink::Text, "</text><script>alert(1)</script>");
         let svg = canvas.finish("\" onload=\"alert(1)");
         assert!(!svg.contains("<script") && !svg.contains("\" onload"), "{svg}");
-    }
-
-    #[test]
-    fn categories_use_the_whole_ramp() {
-        assert_eq!(Ink::category(1, 2), Ink::Accent);
-        assert_eq!((0..3).map(|c| Ink::category(c, 3)).collect::<Vec<_>>(), [0, 2, 4].map(Ink::Ramp));
-        assert_eq!((0..5).map(|c| Ink::category(c, 5)).collect::<Vec<_>>(), [0, 1, 2, 3, 4].map(Ink::Ramp));
     }
 }

@@ -33,7 +33,8 @@ pub struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(caption: &str, headers: &[&str]) -> Self {
+    /// A table without rows as yet.
+    pub fn new(caption: &str, headers: &[&str]) -> Self {
         Self {
             caption: caption.to_owned(),
             headers: headers.iter().map(|&h| h.to_owned()).collect(),
@@ -77,7 +78,7 @@ impl Figure {
     }
 
     /// A figure that cannot be drawn, and why.
-    pub(crate) fn without(title: String, why: String) -> Self {
+    pub fn without(title: String, why: String) -> Self {
         Self {
             title,
             description: why.clone(),
@@ -87,6 +88,12 @@ impl Figure {
             notes: Vec::new(),
             missing: Some(why),
         }
+    }
+
+    /// Whether the wide drawing is wider than a column of text.
+    pub(crate) fn is_broad(&self) -> bool {
+        let width = self.svg.split_once("viewBox=\"0 0 ").and_then(|(_, rest)| rest.split(' ').next());
+        width.and_then(|w| w.parse::<f64>().ok()).is_some_and(|w| w > Width::Wide.pixels() + 40.0)
     }
 
     /// The wide drawing with plain colours instead of CSS variables, for papers and other programs.
@@ -105,13 +112,13 @@ impl Figure {
     }
 
     /// Appends a sentence under the drawing.
-    pub(crate) fn note(mut self, sentence: impl Into<String>) -> Self {
+    pub fn note(mut self, sentence: impl Into<String>) -> Self {
         self.notes.push(sentence.into());
         self
     }
 
     /// Appends a table.
-    pub(crate) fn table(mut self, table: Table) -> Self {
+    pub fn table(mut self, table: Table) -> Self {
         self.tables.push(table);
         self
     }

@@ -1,6 +1,7 @@
-//! Pictures of a fit, and the self-contained report made of them.
+//! Pictures of a fit, and the self-contained report made of them; pictures and pages of simulation studies.
 //!
-//! The only input is [`fedirt_model::fit::Fit`], the content of `fit.json`. Every picture is a [`Figure`]: the
+//! The input is [`fedirt_model::fit::Fit`], the content of `fit.json`, or the numbers of a study. Every picture is a
+//! [`Figure`]: the
 //! drawing in two widths, the numbers behind it, and words for those who cannot see it. What the mode of a
 //! run did not release makes a figure without a drawing, whose `missing` field says why in a sentence.
 //!
@@ -15,12 +16,18 @@ mod figure;
 mod forest;
 mod frame;
 mod information;
+mod ink;
+mod marker;
 mod observed;
+mod panels;
+mod picture;
 mod privacy_epsilon;
 mod privacy_errors;
+mod rebuilt;
 mod rows;
 mod scale;
 mod shape;
+mod side_by_side;
 mod text;
 mod wright_map;
 
@@ -33,7 +40,11 @@ pub use expected_score::expected_score;
 pub use figure::{Figure, Table};
 pub use forest::item_parameters;
 pub use information::{item_information, test_information};
+pub use panels::{PanelPoint, PanelRow, Panels, panels};
+pub use picture::PictureError;
 pub use privacy_epsilon::{EpsilonAt, Rounds, epsilon_by_rounds};
 pub use privacy_errors::{ErrorCurve, errors_by_epsilon};
-pub use report::report;
+pub use rebuilt::{Block, RebuiltRows, rebuilt_rows};
+pub use report::{StudyPage, StudySection, report, study_page};
+pub use side_by_side::{SideBySide, SideColumn, SideEstimate, side_by_side};
 pub use wright_map::wright_map;

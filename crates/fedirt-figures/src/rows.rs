@@ -91,6 +91,19 @@ pub(crate) fn domain(estimates: &[Estimate]) -> (f64, f64) {
 
 /// Draws an estimate with its interval; arrows at the edge where either leaves the axis.
 pub(crate) fn mark(canvas: &mut Canvas, frame: &Frame, rows: &Rows, y: f64, estimate: Estimate, ink: Ink) {
+    mark_by(canvas, frame, rows, y, estimate, ink, |canvas, at| canvas.dot(at, rows.dot(), ink));
+}
+
+/// [`mark`] with a mark of the caller's own.
+pub(crate) fn mark_by(
+    canvas: &mut Canvas,
+    frame: &Frame,
+    rows: &Rows,
+    y: f64,
+    estimate: Estimate,
+    ink: Ink,
+    dot: impl FnOnce(&mut Canvas, (f64, f64)),
+) {
     let (low, high) = frame.x.domain();
     let arrow = |canvas: &mut Canvas, right: bool| {
         let (x, turn) = if right { (frame.right, -1.0) } else { (frame.left, 1.0) };
@@ -116,7 +129,7 @@ pub(crate) fn mark(canvas: &mut Canvas, frame: &Frame, rows: &Rows, y: f64, esti
             arrow(canvas, true);
         }
     }
-    canvas.dot((frame.x.at(estimate.value), y), rows.dot(), ink);
+    dot(canvas, (frame.x.at(estimate.value), y));
 }
 
 #[cfg(test)]

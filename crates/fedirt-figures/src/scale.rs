@@ -48,6 +48,20 @@ impl Scale {
         Self { low, high, from, to, log: true, step: None }
     }
 
+    /// A logarithmic scale that ends near its values, at 1, 2 or 5 times a power of ten: whole decades would waste
+    /// most of a small picture.
+    pub(crate) fn log_close(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let whole = Self::log(low, high, from, to);
+        if !(low > 0.0 && high >= low && high.is_finite() && whole.high - whole.low <= FEW_DECADES) {
+            return whole;
+        }
+        let ends = || rungs(whole.low, whole.high);
+        let below = ends().filter(|v| *v <= low * 1.000_001).fold(10f64.powf(whole.low), f64::max);
+        let above = ends().filter(|v| *v >= high / 1.000_001).fold(10f64.powf(whole.high), f64::min);
+        let above = if above > below { above } else { 10.0 * below };
+        Self { low: below.log10(), high: above.log10(), ..whole }
+    }
+
     /// The pixel of a value, kept on the scale.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let v = if self.log { value.max(f64::MIN_POSITIVE).log10() } else { value };
@@ -84,6 +98,9 @@ impl Scale {
     }
 
     fn decades(&self, count: usize) -> Vec<Tick> {
+        if self.high - self.low < 1.7 || self.low.fract() != 0.0 || self.high.fract() != 0.0 {
+            return self.rungs_within(count);
+        }
         let span = (self.high - self.low).round() as usize;
         let every = span.div_ceil(count.max(1)).max(1);
         (0..=span)
@@ -93,6 +110,35 @@ impl Scale {
                 Tick { value: 10f64.powi(power), label: power_of_ten(power) }
             })
             .collect()
+    }
+
+    /// Ticks at 1, 2 and 5, or at 1 alone where those would be too many.
+    fn rungs_within(&self, count: usize) -> Vec<Tick> {
+        let all: Vec<f64> = rungs(self.low, self.high).filter(|v| self.holds(*v)).collect();
+        let whole: Vec<f64> =
+            all.iter().copied().filter(|v| (v.log10() - v.log10().round()).abs() < 1e-9).collect();
+        let shown = if all.len() > count + 2 && whole.len() > 1 { whole } else { all };
+        shown.into_iter().map(|value| Tick { value, label: log_label(value) }).collect()
+    }
+}
+
+/// Up to this many decades a logarithmic axis may end within one.
+const FEW_DECADES: f64 = 4.0;
+
+/// 1, 2 and 5 times the powers of ten between two of them.
+fn rungs(low: f64, high: f64) -> impl Iterator<Item = f64> {
+    (low.floor() as i32..=high.ceil() as i32).flat_map(|power| [1.0, 2.0, 5.0].map(|f| f * 10f64.powi(power)))
+}
+
+/// A label of a logarithmic axis: plain where that is short.
+fn log_label(value: f64) -> String {
+    if (0.999e-3..0.999e4).contains(&value) {
+        return text::brief(value);
+    }
+    let power = (value.log10() + 1e-9).floor() as i32;
+    match (value / 10f64.powi(power)).round() {
+        1.0 => power_of_ten(power),
+        factor => format!("{factor}·{}", power_of_ten(power)),
     }
 }
 
@@ -163,6 +209,16 @@ mod tests {
     }
 
     #[test]
+    fn close_log_scales_end_near_their_values() {
+        let scale = Scale::log_close(0.024, 0.17, 0.0, 1.0);
+        assert_eq!(labels(&scale.ticks(4)), ["0.02", "0.05", "0.1", "0.2"]);
+        let bytes = Scale::log_close(3.0e4, 1.6e5, 0.0, 1.0);
+        assert_eq!(labels(&bytes.ticks(4)), ["2·10⁴", "5·10⁴", "10⁵", "2·10⁵"]);
+        assert_eq!(Scale::log_close(1e-7, 1.0, 0.0, 1.0).domain().1, 1.0);
+        assert_eq!(Scale::log_close(1.0, 1.0, 0.0, 1.0).domain(), (1.0, 10.0));
+    }
+
+    #[test]
     fn empty_and_wild_domains_stay_finite() {
         for scale in [
             Scale::linear(2.0, 2.0, 0.0, 10.0),
@@ -171,6 +227,8 @@ mod tests {
             Scale::nice(-3604.75, -3604.75, 0.0, 10.0, 4),
             Scale::log(0.0, 0.0, 0.0, 10.0),
             Scale::log(1e-9, 1e-9, 0.0, 10.0),
+            Scale::log_close(0.0, f64::NAN, 0.0, 10.0),
+            Scale::log_close(3e-9, 3e-9, 0.0, 10.0),
         ] {
             for value in [f64::NAN, f64::INFINITY, -1.0, 0.0, 2.0] {
                 assert!(scale.at(value).is_finite(), "{scale:?} at {value}");

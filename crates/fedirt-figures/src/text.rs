@@ -53,6 +53,21 @@ pub(crate) fn shorten(text: &str, size: f64, room: f64) -> String {
     out
 }
 
+/// The text in lines of at most `room` pixels, broken between words.
+pub(crate) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line, size) + width(" ", size) + width(word, size) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(shorten(word, size, room)),
+        }
+    }
+    lines
+}
+
 /// A number with that many decimals for tables: ASCII minus, so that it can be pasted elsewhere.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
@@ -91,6 +106,18 @@ pub(crate) fn scientific(value: f64) -> String {
         fixed(value, digits)
     } else {
         format!("{value:.1e}")
+    }
+}
+
+/// A number of unknown size for tables, with four digits that count.
+pub(crate) fn significant(value: f64) -> String {
+    if !value.is_finite() {
+        MISSING.to_owned()
+    } else if value == 0.0 || (1e-4..1e7).contains(&value.abs()) {
+        let size = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+        fixed(value, (3 - size).clamp(0, 7) as usize)
+    } else {
+        format!("{value:.3e}")
     }
 }
 
@@ -158,10 +185,22 @@ mod tests {
         assert_eq!(scientific(0.0), "0");
         assert_eq!(scientific(3.2e-7), "3.2e-7");
         assert_eq!(scientific(12.345), "12.3");
+        assert_eq!(
+            [-0.012_345, 123_456.7, 3.0, 1e-9].map(significant),
+            ["-0.01235", "123457", "3.000", "1.000e-9"]
+        );
         assert_eq!([2.0, 0.5, 1e-6, 1.5e-6, 20.0].map(brief), ["2", "0.5", "1e-6", "1.5e-6", "20"]);
         assert_eq!(count(1234), "1234");
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!(listed(&["A".into(), "B".into(), "C".into()]), "A, B and C");
+    }
+
+    #[test]
+    fn sentences_break_between_words() {
+        let lines = wrapped("As published: gradients of each school", 12.0, 120.0);
+        assert!(lines.len() > 1 && lines.iter().all(|line| width(line, 12.0) <= 120.0), "{lines:?}");
+        assert_eq!(lines.join(" "), "As published: gradients of each school");
+        assert!(wrapped("", 12.0, 10.0).is_empty());
     }
 
     #[test]

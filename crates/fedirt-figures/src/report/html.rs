@@ -10,18 +10,30 @@ const TALL: usize = 45;
 
 /// A figure with its notes, buttons to save it, and its numbers folded away.
 pub(super) fn figure(out: &mut String, id: &str, figure: &Figure) {
+    folded(out, id, figure, "");
+}
+
+/// The same across the whole page, for drawings that are wider than a column.
+pub(super) fn figure_across(out: &mut String, id: &str, figure: &Figure) {
+    folded(out, id, figure, if figure.is_broad() { " class=\"broad\"" } else { "" });
+}
+
+fn folded(out: &mut String, id: &str, figure: &Figure, class: &str) {
     if missing(out, id, figure) {
         return;
     }
-    out.push_str(&format!("<figure id=\"{id}\" data-name=\"{id}\">\n"));
+    out.push_str(&format!("<figure id=\"{id}\" data-name=\"{id}\"{class}>\n"));
     picture(out, figure);
     out.push_str("<div class=\"under\">");
-    buttons(out, &figure.title);
-    out.push_str("<details><summary>Numbers behind this picture</summary>\n");
-    for table in &figure.tables {
-        self::table(out, table);
+    buttons(out, figure);
+    if !figure.tables.is_empty() {
+        out.push_str("<details><summary>Numbers behind this picture</summary>\n");
+        for table in &figure.tables {
+            self::table(out, table);
+        }
+        out.push_str("</details>");
     }
-    out.push_str("</details></div>\n</figure>\n");
+    out.push_str("</div>\n</figure>\n");
 }
 
 /// A figure whose numbers people come for: its table stands open beside it.
@@ -32,7 +44,7 @@ pub(super) fn figure_with_table(out: &mut String, id: &str, figure: &Figure) {
     out.push_str(&format!("<figure id=\"{id}\" data-name=\"{id}\" class=\"beside\">\n<div>\n"));
     picture(out, figure);
     out.push_str("<div class=\"under\">");
-    buttons(out, &figure.title);
+    buttons(out, figure);
     out.push_str("</div></div>\n<div>\n");
     for table in &figure.tables {
         self::table(out, table);
@@ -55,20 +67,25 @@ fn picture(out: &mut String, figure: &Figure) {
     let rows = figure.tables.first().map_or(0, |table| table.rows.len());
     let tall = if figure.svg.contains("data-read=\"y\"") && rows > TALL { " tall" } else { "" };
     out.push_str(&format!("<h3>{}</h3>\n", escape(&figure.title)));
-    out.push_str(&format!(
-        "<div class=\"drawing{tall}\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">",
-        escape(&format!("{}. Arrow keys read the values.", figure.title))
-    ));
+    // What cannot be read by keys need not be reached by them.
+    let keys = if figure.svg.contains("data-read=") {
+        let label = escape(&format!("{}. Arrow keys read the values.", figure.title));
+        format!(" tabindex=\"0\" role=\"group\" aria-label=\"{label}\"")
+    } else {
+        String::new()
+    };
+    out.push_str(&format!("<div class=\"drawing{tall}\"{keys}>"));
     out.push_str(&format!("<div class=\"wide\">{}</div>", figure.svg));
     out.push_str(&format!("<div class=\"narrow\">{}</div>", figure.narrow));
     out.push_str("<output class=\"readout\" hidden></output></div>\n");
     out.push_str(&format!("<figcaption>{}</figcaption>\n", escape(&figure.notes.join(" "))));
 }
 
-fn buttons(out: &mut String, title: &str) {
+fn buttons(out: &mut String, figure: &Figure) {
     out.push_str("<p class=\"save\">Save as ");
-    for kind in ["SVG", "PNG", "CSV"] {
-        let label = escape(&format!("Save {title} as {kind}"));
+    let kinds = ["SVG", "PNG", "CSV"];
+    for kind in &kinds[..if figure.tables.is_empty() { 2 } else { 3 }] {
+        let label = escape(&format!("Save {} as {kind}", figure.title));
         out.push_str(&format!(
             "<button type=\"button\" data-save=\"{}\" aria-label=\"{label}\">{kind}</button> ",
             kind.to_lowercase()
@@ -77,7 +94,7 @@ fn buttons(out: &mut String, title: &str) {
     out.push_str("</p>\n");
 }
 
-fn table(out: &mut String, table: &Table) {
+pub(super) fn table(out: &mut String, table: &Table) {
     let caption = escape(&table.caption);
     out.push_str(&format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
