@@ -117,7 +117,7 @@ impl Scale {
         let all: Vec<f64> = rungs(self.low, self.high).filter(|v| self.holds(*v)).collect();
         let whole: Vec<f64> =
             all.iter().copied().filter(|v| (v.log10() - v.log10().round()).abs() < 1e-9).collect();
-        let shown = if all.len() > count + 2 && whole.len() > 1 { whole } else { all };
+        let shown = if all.len() > 2 * count && whole.len() > 1 { whole } else { all };
         shown.into_iter().map(|value| Tick { value, label: log_label(value) }).collect()
     }
 }

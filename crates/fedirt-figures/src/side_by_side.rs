@@ -113,20 +113,21 @@ fn draw(side: &SideBySide, shown: &[SideEstimate], methods: usize, width: Width)
     let w = width.pixels();
     let legend = Legend::new(&side.methods[..methods], w - 8.0);
     let pitch = (LANE * methods as f64 + 5.0).max(15.0);
-    let rows = Rows { top: legend.height() + 30.0, pitch, count: side.rows.len() };
+    let rows = Rows { top: legend.height() + 42.0, pitch, count: side.rows.len() };
     let mut canvas = Canvas::new(w, rows.bottom() + 46.0);
     legend.draw(&mut canvas, 4.0, 2.0);
     let room = if width.is_narrow() { 84.0 } else { 150.0 };
     let widest = side.rows.iter().map(|name| text::width(name, TEXT)).fold(24.0, f64::max);
     let left = widest.min(room) + 16.0;
-    canvas.text((left - 8.0, rows.top - 10.0), Anchor::End, Ink::Muted, &side.row_label);
+    canvas.text((left - 8.0, rows.heading()), Anchor::End, Ink::Muted, &side.row_label);
     for (row, name) in side.rows.iter().enumerate() {
         let y = rows.top + pitch * row as f64;
         canvas.line((4.0, y), (w - 8.0, y), Ink::Rule, 0.8);
         let name = text::shorten(name, TEXT, room);
         canvas.text((left - 8.0, rows.at(row) + 4.0), Anchor::End, Ink::Text, &name);
     }
-    let (gap, right) = (18.0, w - 12.0);
+    // Labels of neighbouring axes must not meet.
+    let (gap, right) = (36.0, w - 12.0);
     let columns = side.columns.len() as f64;
     let across = (right - left - gap * (columns - 1.0)) / columns;
     for column in 0..side.columns.len() {

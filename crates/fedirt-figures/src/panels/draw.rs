@@ -98,7 +98,7 @@ fn frame(panels: &Panels, points: &[PanelPoint], layout: &Layout, range: Range, 
     let ticks = panels.x_ticks.iter().map(|(value, _)| panels.place(*value)).filter(|v| v.is_finite());
     let all = points.iter().map(|p| panels.place(p.x)).chain(ticks);
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
-    let pad = if high > low { 0.11 * (high - low) } else { 1.0 };
+    let pad = if high > low { 0.14 * (high - low) } else { 1.0 };
     Frame {
         left,
         right,
@@ -187,7 +187,7 @@ fn aside(panels: &Panels, frame: &Frame, own: &[&PanelPoint], methods: usize) ->
     let mut places: Vec<f64> = own.iter().map(|p| frame.x.at(panels.place(p.x))).collect();
     places.sort_by(f64::total_cmp);
     let distance = places.windows(2).map(|w| w[1] - w[0]).filter(|d| *d > 0.5).fold(60.0, f64::min);
-    (0.6 * distance / methods.max(1) as f64).min(4.0)
+    (0.5 * distance / methods.max(1) as f64).min(4.0)
 }
 
 fn arrow(canvas: &mut Canvas, (x, y): (f64, f64), down: f64, ink: Ink) {
