@@ -1,6 +1,7 @@
 //! Figures as PNG.
 //!
-//! The letters come with the program, never from the machine: the same figure gives the same bytes everywhere.
+//! The letters come with the program, never from the machine, so that fonts installed there change nothing. The
+//! renderer has code of its own for each kind of processor: between those, the last bit of a pixel may differ.
 
 use std::sync::{Arc, LazyLock};
 
