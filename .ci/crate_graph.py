@@ -14,7 +14,7 @@ ALLOWED = {
     "fedirt-pages": {"fedirt-figures"},
     "fedirt-coordinator": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
     "fedirt-figures": {"fedirt-model"},
-    "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol"},
+    "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures"},
     "fedirt": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies",
                "fedirt-coordinator", "fedirt-pages"},
 }

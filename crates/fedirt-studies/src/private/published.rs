@@ -71,7 +71,7 @@ pub struct Condition {
 }
 
 /// The paper's quadrature: q = 21, θ₀ = 5, weights are masses of bins.
-const PAPER_GRID: GridSpec = GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper };
+pub const PAPER_GRID: GridSpec = GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper };
 
 impl Condition {
     /// Study 1 with high slopes and low difficulties: 10 sites without effects, 10 items, a in [1, 2], b in [−1, 0].

@@ -36,12 +36,12 @@ impl Study {
     /// `rounds.csv`: one row per calibration.
     pub fn csv(&self) -> String {
         let mut out = String::from(
-            "size,model,effects,missing,algorithm,seed,rounds,numbers_sent,converged,max_gradient,slope_error,seconds\n",
+            "size,model,effects,missing,algorithm,seed,rounds,numbers_sent,converged,max_gradient,slope_error\n",
         );
         let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:e}"));
         for r in &self.records {
             out += &format!(
-                "{},{},{},{},{},{},{},{},{},{},{},{:.3}\n",
+                "{},{},{},{},{},{},{},{},{},{},{}\n",
                 r.size,
                 r.model,
                 r.effects,
@@ -52,8 +52,7 @@ impl Study {
                 r.numbers_sent,
                 r.converged,
                 number(r.max_gradient),
-                number(r.slope_error),
-                r.seconds
+                number(r.slope_error)
             );
         }
         out

@@ -6,6 +6,7 @@
 
 mod condition;
 mod files;
+mod page;
 mod summary;
 mod table;
 mod trial;
@@ -17,7 +18,6 @@ pub use trial::Record;
 
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
-use rayon::prelude::*;
 
 /// Arrived when the largest absolute gradient per student is below this.
 pub const TOLERANCE: f64 = 1e-6;
@@ -102,11 +102,6 @@ impl Options {
         }
         all
     }
-
-    /// Number of calibrations, for a progress bar.
-    pub fn trials(&self) -> usize {
-        self.conditions().iter().map(|(_, algorithms)| algorithms.len()).sum::<usize>() * self.replications
-    }
 }
 
 /// What was found.
@@ -118,18 +113,43 @@ pub struct Study {
     pub records: Vec<Record>,
 }
 
-/// Runs all replications, in parallel; `progress` is called after each calibration.
-///
-/// Apart from the seconds nothing depends on the number of threads.
-pub fn run(options: Options, progress: &(dyn Fn() + Sync)) -> Study {
-    let mut jobs = Vec::new();
-    for (condition, algorithms) in options.conditions() {
-        jobs.extend(options.seeds().map(|seed| (condition.clone(), algorithms.clone(), seed)));
+/// One data set, and the algorithms that calibrate it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    condition: Condition,
+    algorithms: Vec<AlgorithmKind>,
+    seed: u64,
+}
+
+impl Task {
+    /// Its name in a journal.
+    pub fn key(&self) -> String {
+        let Condition { size, model, effects, .. } = &self.condition;
+        let (missing, effects) = (self.condition.missing(), effects.name());
+        format!("{} {model} {effects} {missing}, seed {}", size.name, self.seed)
     }
-    let records: Vec<Vec<Record>> = jobs
-        .par_iter()
-        .with_max_len(1)
-        .map(|(condition, algorithms, seed)| trial::run(condition, algorithms, *seed, progress))
-        .collect();
-    Study { options, records: records.into_iter().flatten().collect() }
+
+    /// Draws the data and calibrates them.
+    pub fn run(&self) -> Vec<Record> {
+        trial::run(&self.condition, &self.algorithms, self.seed)
+    }
+}
+
+impl Options {
+    /// All data sets.
+    pub fn tasks(&self) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        for (condition, algorithms) in self.conditions() {
+            let task = |seed| Task { condition: condition.clone(), algorithms: algorithms.clone(), seed };
+            tasks.extend(self.seeds().map(task));
+        }
+        tasks
+    }
+
+    /// What makes a journal that of this study.
+    pub fn identity(&self) -> String {
+        let names: Vec<String> =
+            self.tasks().iter().map(|t| format!("{} {:?}", t.key(), t.algorithms)).collect();
+        format!("{} {TOLERANCE:e} {MAX_ROUNDS} {}", env!("CARGO_PKG_VERSION"), names.join("; "))
+    }
 }

@@ -35,15 +35,15 @@ impl std::fmt::Display for Rounds {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the size.
-    pub size: &'static str,
+    pub size: String,
     /// Model.
     pub model: String,
     /// Site effects of the calibration.
-    pub effects: &'static str,
+    pub effects: String,
     /// `complete` or `booklets`.
-    pub missing: &'static str,
+    pub missing: String,
     /// Algorithm.
-    pub algorithm: &'static str,
+    pub algorithm: String,
     /// Replications.
     pub replications: usize,
     /// Those that arrived.
@@ -56,6 +56,8 @@ pub struct Cell {
     pub spent_rounds: usize,
     /// Median of the numbers that one site sent.
     pub numbers_sent: f64,
+    /// Bytes that these numbers take: eight each.
+    pub bytes_sent: f64,
     /// Median of the largest distances of a slope from that of Newton's method.
     pub slope_error: Option<f64>,
 }
@@ -100,17 +102,18 @@ fn cell(group: &[&Record]) -> Cell {
     let mut sent: Vec<f64> = group.iter().map(|r| r.numbers_sent as f64).collect();
     let mut errors: Vec<f64> = group.iter().filter_map(|r| r.slope_error).collect();
     Cell {
-        size: first.size,
+        size: first.size.clone(),
         model: first.model.clone(),
-        effects: first.effects,
-        missing: first.missing,
-        algorithm: first.algorithm,
+        effects: first.effects.clone(),
+        missing: first.missing.clone(),
+        algorithm: first.algorithm.clone(),
         replications: group.len(),
         converged: group.iter().filter(|r| r.converged).count(),
         median_rounds: of(median(&mut rounds)),
         max_rounds: of(rounds.iter().copied().fold(0.0, f64::max)),
         spent_rounds: group.iter().map(|r| r.rounds).max().unwrap_or(0),
         numbers_sent: median(&mut sent),
+        bytes_sent: 8.0 * median(&mut sent),
         slope_error: (!errors.is_empty()).then(|| median(&mut errors)),
     }
 }

@@ -1,6 +1,7 @@
 //! The study on a terminal.
 
 use super::{Cell, Study, TOLERANCE, cells};
+use crate::publish::aligned;
 
 /// All tables that the study has records for.
 pub fn tables(study: &Study) -> String {
@@ -15,7 +16,7 @@ pub fn tables(study: &Study) -> String {
             .iter()
             .filter(|c| c.model == "2pl" && c.effects == "fixed" && c.missing == "complete")
             .collect();
-        let row = |c: &Cell| vec![c.algorithm.to_owned()];
+        let row = |c: &Cell| vec![c.algorithm.clone()];
         out += "\n2PL, fixed effects, nothing missing: rounds, median (max)\n";
         out += &matrix(study, &["algorithm"], &plain, row, Cell::text);
         out += "\nNumbers that one site sends, median\n";
@@ -28,7 +29,7 @@ pub fn tables(study: &Study) -> String {
     }
     if options.model_table {
         let newton: Vec<&Cell> = cells.iter().filter(|c| c.algorithm == "newton").collect();
-        let row = |c: &Cell| vec![c.model.clone(), c.effects.to_owned(), c.missing.to_owned()];
+        let row = |c: &Cell| vec![c.model.clone(), c.effects.clone(), c.missing.clone()];
         out +=
             "\nNewton: rounds, median (max); polytomous items have 4 categories, booklets leave out half\n";
         out += &matrix(study, &["model", "effects", "answers"], &newton, row, Cell::text);
@@ -63,33 +64,4 @@ fn matrix(
         seen.push(name);
     }
     aligned(&rows, keys.len())
-}
-
-/// Columns of equal width, the first `left` of them flush left.
-fn aligned(rows: &[Vec<String>], left: usize) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        let mut line = String::from(" ");
-        for (c, text) in row.iter().enumerate() {
-            let w = widths[c];
-            line += &if c < left { format!(" {text:<w$}") } else { format!("  {text:>w$}") };
-        }
-        out += line.trim_end();
-        out.push('\n');
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_line_up() {
-        let rows = [["a", "10×50"], ["newton", "4"]].map(|r| r.map(str::to_owned).to_vec());
-        assert_eq!(aligned(&rows, 1), "  a       10×50\n  newton      4\n");
-    }
 }

@@ -7,22 +7,21 @@ use fedirt_model::centre::{AlgorithmKind, Plan, Secrecy, Settings};
 use fedirt_model::fit::Fit;
 use fedirt_model::quadrature::GridSpec;
 use fedirt_protocol::in_process::{self, Unobserved};
-use serde::Serialize;
-use std::time::Instant;
+use serde::{Deserialize, Serialize};
 
 /// One calibration.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Name of the size.
-    pub size: &'static str,
+    pub size: String,
     /// Model.
     pub model: String,
     /// Site effects of the calibration.
-    pub effects: &'static str,
+    pub effects: String,
     /// `complete` or `booklets`.
-    pub missing: &'static str,
+    pub missing: String,
     /// Algorithm.
-    pub algorithm: &'static str,
+    pub algorithm: String,
     /// Seed of the data.
     pub seed: u64,
     /// Round in which the gradient fell below the tolerance, or all rounds where it did not.
@@ -35,8 +34,6 @@ pub struct Record {
     pub max_gradient: Option<f64>,
     /// Largest distance of a slope from that of Newton's method.
     pub slope_error: Option<f64>,
-    /// Wall-clock time; other replications ran at the same time.
-    pub seconds: f64,
     /// Largest gradient of each round, where the round had one.
     pub gradients: Vec<Option<f64>>,
     /// Why there is no result.
@@ -44,38 +41,30 @@ pub struct Record {
 }
 
 /// Calibrates one data set with Newton's method, which must come first, and the others.
-pub(super) fn run(
-    condition: &Condition,
-    algorithms: &[AlgorithmKind],
-    seed: u64,
-    progress: &(dyn Fn() + Sync),
-) -> Vec<Record> {
+pub(super) fn run(condition: &Condition, algorithms: &[AlgorithmKind], seed: u64) -> Vec<Record> {
     let data = simulate::simulate(&condition.spec(seed));
     let mut reference: Option<Fit> = None;
     let mut records = Vec::new();
     for &algorithm in algorithms {
         let mut record = Record {
-            size: condition.size.name,
+            size: condition.size.name.into(),
             model: condition.model.clone(),
-            effects: condition.effects.name(),
-            missing: condition.missing(),
-            algorithm: algorithm.name(),
+            effects: condition.effects.name().into(),
+            missing: condition.missing().into(),
+            algorithm: algorithm.name().into(),
             seed,
             rounds: 0,
             numbers_sent: 0,
             converged: false,
             max_gradient: None,
             slope_error: None,
-            seconds: 0.0,
             gradients: Vec::new(),
             failure: None,
         };
-        let begun = Instant::now();
         let result = match &data {
             Ok(data) => calibrate(condition, data, algorithm),
             Err(error) => Err(error.to_string()),
         };
-        record.seconds = begun.elapsed().as_secs_f64();
         match result {
             Ok(fit) => {
                 read(&mut record, &fit);
@@ -85,7 +74,6 @@ pub(super) fn run(
             Err(error) => record.failure = Some(error),
         }
         records.push(record);
-        progress();
     }
     records
 }

@@ -31,7 +31,10 @@ pub(crate) use site::{
     SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePreviewArgs, SiteStatusArgs,
     SiteWithdrawArgs,
 };
-pub(crate) use study::{FaultsArgs, KillsArgs, LoadArgs, RoundsArgs, StudyArgs, StudyCommand, TableArg};
+pub(crate) use study::{
+    DeskArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs, StudyCommand,
+    TableArg,
+};
 
 /// How help looks on a terminal.
 const STYLES: Styles = Styles::styled()

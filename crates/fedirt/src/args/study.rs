@@ -1,5 +1,6 @@
 //! `fedirt study`.
 
+use super::ColumnArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
@@ -14,7 +15,18 @@ pub(crate) struct StudyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StudyCommand {
-    /// Count the rounds that each algorithm needs, on simulated data
+    /// The paper's Study 1: FedIRT, FedIRT-DP, the private default, FedSGD, FedAvg, meta-analysis and the pooled fit
+    #[command(name = "1")]
+    One(PaperArgs),
+    /// The paper's Study 2: school effects as parameters, or as averages of students' abilities
+    #[command(name = "2")]
+    Two(PaperArgs),
+    /// The paper's Study 3: rows that are wrong, or right, throughout
+    #[command(name = "3")]
+    Three(PaperArgs),
+    /// The paper's empirical study on any file: FedIRT, FedIRT-DP and the private default side by side
+    Empirical(EmpiricalArgs),
+    /// Rounds and bytes that each algorithm needs, on simulated data
     Rounds(RoundsArgs),
     /// Simulate lost, repeated and false messages and crashes, and check that no rule of the protocol breaks
     Faults(FaultsArgs),
@@ -23,6 +35,81 @@ pub(crate) enum StudyCommand {
     /// Measure what rounds cost beside the statistics, with many sites and studies at once
     Load(LoadArgs),
 }
+
+/// Where and how a study is run.
+#[derive(Debug, Args)]
+pub(crate) struct DeskArgs {
+    /// Folder for tables, settings, pictures and the page [default: the study's name]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Threads [default: all cores]; the files are the same for any number
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Begin anew where the folder holds an unfinished study; otherwise it is resumed
+    #[arg(long)]
+    pub restart: bool,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "from 1 to 1024".to_owned())
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = PAPER_EXAMPLES)]
+pub(crate) struct PaperArgs {
+    /// Replications of each condition; the paper has 100
+    #[arg(long, value_name = "T", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub replications: u64,
+    /// Seed of parameters, answers and noise
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Draw abilities anew in each replication; the paper draws them once
+    #[arg(long)]
+    pub draw_abilities: bool,
+    /// Study 1: students of a school, of 50, 100 and 300 [default: all three]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub students: Vec<usize>,
+    /// Study 1: run mirt and ltm on the same answers, where R has them (slow)
+    #[arg(long)]
+    pub with_r: bool,
+    /// The program that --with-r runs
+    #[arg(long, value_name = "PROGRAM", default_value = "Rscript")]
+    pub rscript: PathBuf,
+    #[command(flatten)]
+    pub desk: DeskArgs,
+}
+
+const PAPER_EXAMPLES: &str = "Examples:
+  fedirt study 1
+  fedirt study 2 --replications 20 --out quick
+  fedirt study 1 --students 50,100 --with-r
+
+A study that was stopped goes on where it stopped: give the same command again.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EMPIRICAL_EXAMPLES)]
+pub(crate) struct EmpiricalArgs {
+    /// Response files (CSV): one per site, or with --site a column that names the site
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+    /// ε of the private methods
+    #[arg(long, value_name = "E", default_value_t = 2.0)]
+    pub epsilon: f64,
+    /// How often noise is drawn, to see what it does
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub draws: u64,
+    /// Seed of the noise: the results can be repeated, and are no private release
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub desk: DeskArgs,
+}
+
+const EMPIRICAL_EXAMPLES: &str = "Examples:
+  fedirt study empirical responses.csv --site school
+  fedirt study empirical schools/*.csv --epsilon 8 --draws 5";
 
 #[derive(Debug, Args)]
 pub(crate) struct KillsArgs {
@@ -99,12 +186,11 @@ pub(crate) struct RoundsArgs {
     /// Site effects of the second table [default: fixed,random]
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = effects)]
     pub effects: Vec<Effects>,
-    /// Folder for rounds.csv (a row per calibration) and rounds.json (settings, seeds, summaries)
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
     /// Print rounds.json on standard output, and nothing else there
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub desk: DeskArgs,
 }
 
 const EXAMPLES: &str = "Examples:

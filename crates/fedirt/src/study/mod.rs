@@ -1,77 +1,29 @@
 //! `fedirt study`.
 
+mod desk;
+mod empirical;
 mod faults;
+mod paper;
+mod r;
 mod real;
+mod rounds;
 
-use crate::args::{RoundsArgs, StudyArgs, StudyCommand, TableArg};
+use crate::args::{StudyArgs, StudyCommand};
 use crate::error::CliError;
-use fedirt_studies::rounds::{self, Options};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::path::Path;
+use fedirt_studies::paper::Number;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &StudyArgs) -> Result<ExitCode, CliError> {
     match &args.study {
-        StudyCommand::Rounds(args) => count_rounds(args),
+        StudyCommand::One(args) => paper::run(Number::One, args),
+        StudyCommand::Two(args) => paper::run(Number::Two, args),
+        StudyCommand::Three(args) => paper::run(Number::Three, args),
+        StudyCommand::Empirical(args) => empirical::run(args),
+        StudyCommand::Rounds(args) => rounds::run(args),
         StudyCommand::Faults(args) => faults::run(args),
         StudyCommand::Kills(args) => real::kills::run(args),
         StudyCommand::Load(args) => real::load::run(args),
     }
-}
-
-fn count_rounds(args: &RoundsArgs) -> Result<ExitCode, CliError> {
-    if args.table == TableArg::Models && !args.algorithm.is_empty() {
-        return Err(CliError::Usage("--table models runs newton only: leave out --algorithm".into()));
-    }
-    if args.table == TableArg::Algorithms && !(args.model.is_empty() && args.effects.is_empty()) {
-        let message =
-            "--table algorithms compares them for 2pl with fixed effects: leave out --model and --effects";
-        return Err(CliError::Usage(message.into()));
-    }
-    if let Some(folder) = &args.out {
-        // Before hours of work, not after.
-        std::fs::create_dir_all(folder).map_err(CliError::file(folder))?;
-    }
-    let defaults = Options::default();
-    let mut sizes = Vec::new();
-    for size in args.sizes.iter().flat_map(|s| &s.0) {
-        if !sizes.contains(size) {
-            sizes.push(size.clone());
-        }
-    }
-    let or = |given: &Vec<_>, all| if given.is_empty() { all } else { given.clone() };
-    let options = Options {
-        replications: args.replications as usize,
-        first_seed: args.seed,
-        sizes,
-        algorithms: if args.algorithm.is_empty() { defaults.algorithms } else { args.algorithm.clone() },
-        models: or(&args.model, defaults.models),
-        effects: if args.effects.is_empty() { defaults.effects } else { args.effects.clone() },
-        algorithm_table: args.table != TableArg::Models,
-        model_table: args.table != TableArg::Algorithms,
-    };
-    // Hidden when standard error is not a terminal.
-    let bar = ProgressBar::new(options.trials() as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} calibrations, {eta} left") {
-        bar.set_style(style);
-    }
-    let study = rounds::run(options, &|| bar.inc(1));
-    bar.finish_and_clear();
-    let json = study.json().map_err(|e| CliError::Usage(e.to_string()))?;
-    if let Some(folder) = &args.out {
-        write(&folder.join("rounds.csv"), &study.csv())?;
-        write(&folder.join("rounds.json"), &json)?;
-    }
-    let mut text = if args.json { format!("{json}\n") } else { rounds::tables(&study) };
-    if let (Some(folder), false) = (&args.out, args.json) {
-        text += &format!("\nWrote rounds.csv and rounds.json to {}\n", folder.display());
-    }
-    crate::output::stdout::print_raw(&text)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    std::fs::write(path, text).map_err(CliError::file(path))
 }
 
 #[cfg(test)]

@@ -11,3 +11,4 @@ mod output;
 mod report;
 mod score;
 mod streams;
+mod studies;

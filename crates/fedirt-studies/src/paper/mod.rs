@@ -1,0 +1,165 @@
+//! The paper's studies: the same design, truth and criteria, and more methods beside each other.
+
+mod files;
+mod method;
+mod page1;
+mod page2;
+mod page3;
+mod record;
+mod scenario;
+mod study1;
+mod study2;
+mod study3;
+mod summary;
+mod words;
+
+pub use method::{AVERAGING, DELTA, Estimates, Frame, How, Method, SGD_ROUNDS, Schools};
+pub use record::{Errors, Outcome, Record};
+pub use scenario::{Abilities, Extreme, Ranges, Scenario};
+pub use study1::SIZES;
+pub use summary::{Cell, Summary};
+pub use words::{TellError, Told};
+
+use fedirt_model::responses::ResponseTable;
+
+/// Which of the paper's studies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Number {
+    /// FedIRT against pooled fits, meta-analysis and others.
+    One,
+    /// School effects as parameters or as averages.
+    Two,
+    /// Extreme rows.
+    Three,
+}
+
+impl Number {
+    /// As a number.
+    pub fn get(self) -> u8 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+            Self::Three => 3,
+        }
+    }
+}
+
+/// What to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Replications of each scenario, T.
+    pub replications: u64,
+    /// Seed of everything.
+    pub seed: u64,
+    /// Where abilities come from.
+    pub abilities: Abilities,
+    /// Packages of R that are run beside ours.
+    pub packages: Vec<String>,
+    /// Students of a school, where a study has several sizes; empty for all of them.
+    pub sizes: Vec<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let packages = Vec::new();
+        Self { replications: 100, seed: 1, abilities: Abilities::Fixed, packages, sizes: Vec::new() }
+    }
+}
+
+/// A study: its scenarios and methods.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PaperStudy {
+    /// Which one.
+    pub number: Number,
+    /// What it asks.
+    pub title: &'static str,
+    /// What was asked for.
+    pub options: Options,
+    /// Conditions.
+    pub scenarios: Vec<Scenario>,
+    /// Methods; the first is what the others are compared with.
+    pub methods: Vec<Method>,
+}
+
+/// One replication of a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Task {
+    /// Position of the scenario.
+    pub scenario: usize,
+    /// Number of the replication, from 0.
+    pub replication: u64,
+}
+
+/// Runs packages that are not ours on pooled rows.
+pub trait External: Sync {
+    /// What a package finds in a table.
+    fn estimate(&self, package: &str, table: &ResponseTable) -> Result<Estimates, String>;
+}
+
+/// There are none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoExternal;
+
+impl External for NoExternal {
+    fn estimate(&self, package: &str, _table: &ResponseTable) -> Result<Estimates, String> {
+        Err(format!("{package} was not found"))
+    }
+}
+
+impl PaperStudy {
+    /// One of the studies.
+    pub fn new(number: Number, options: Options) -> Result<Self, String> {
+        match number {
+            Number::One => study1::study(options),
+            Number::Two => study2::study(options),
+            Number::Three => study3::study(options),
+        }
+    }
+
+    /// All replications, the long ones first: a short one at the end lets no thread wait.
+    pub fn tasks(&self) -> Vec<Task> {
+        let replications = 0..self.options.replications;
+        let mut tasks: Vec<Task> = (0..self.scenarios.len())
+            .flat_map(|scenario| replications.clone().map(move |replication| Task { scenario, replication }))
+            .collect();
+        tasks.sort_by_key(|t| std::cmp::Reverse(self.scenarios[t.scenario].students()));
+        tasks
+    }
+
+    /// The name of a task in a journal.
+    pub fn key(&self, task: &Task) -> String {
+        format!("{}, replication {}", self.scenarios[task.scenario].title(), task.replication + 1)
+    }
+
+    /// Draws the answers and lets every method estimate.
+    pub fn run(&self, task: &Task, external: &dyn External) -> Record {
+        let scenario = &self.scenarios[task.scenario];
+        let (frame, tables) = (scenario.frame(), scenario.draw(task.replication));
+        let mut reference: Option<Estimates> = None;
+        let mut outcomes = Vec::with_capacity(self.methods.len());
+        for (at, method) in self.methods.iter().enumerate() {
+            let found = match &method.how {
+                How::External { package } => {
+                    method::pool(&tables).and_then(|table| external.estimate(package, &table))
+                }
+                _ => method.estimate(&frame, &tables, &mut scenario.noise(task.replication, at)),
+            };
+            let outcome = Outcome::new(
+                &method.name,
+                found.as_ref().map_err(Clone::clone),
+                &scenario.truth,
+                reference.as_ref(),
+            );
+            outcomes.push(outcome);
+            if at == 0 {
+                reference = found.ok();
+            }
+        }
+        Record { scenario: task.scenario, replication: task.replication, outcomes }
+    }
+
+    /// The position of a method.
+    pub fn method(&self, name: &str) -> Option<usize> {
+        self.methods.iter().position(|m| m.name == name)
+    }
+}

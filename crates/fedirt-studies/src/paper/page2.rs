@@ -1,0 +1,195 @@
+//! Study 2, told.
+
+use super::study2::{EFFECTS, EPSILONS};
+use super::words::{Criterion, Picture, Row, table};
+use super::{Method, PaperStudy, Summary};
+use crate::publish::{Article, Section, brief};
+use fedirt_figures::{PanelPoint, Table};
+
+const ITEMS: [Row; 2] = [
+    Row { criterion: Criterion::Mse, parameter: "a", label: "MSE", log: false },
+    Row { criterion: Criterion::Bias, parameter: "a", label: "Bias", log: false },
+];
+const SCHOOLS: [Row; 2] = [
+    Row { criterion: Criterion::Mse, parameter: "s", label: "MSE of the school's effect", log: false },
+    Row { criterion: Criterion::Bias, parameter: "s", label: "Bias of the school's effect", log: false },
+];
+
+pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
+    let mut tables = Vec::new();
+    for (parameter, what) in [("a", "discrimination a"), ("b", "difficulty b"), ("s", "school effects")] {
+        let caption = format!("Mean squared error of {what}");
+        tables.push(table(study, summary, &caption, Criterion::Mse, parameter));
+        tables.push(table(study, summary, &format!("Bias of {what}"), Criterion::Bias, parameter));
+    }
+    let schools = schools_table(study, summary);
+    let mut open = tables.clone();
+    open.push(schools);
+    let article = Article {
+        title: study.title.into(),
+        findings: findings(study, summary),
+        sections: sections(study, summary, open),
+        settings: Vec::new(),
+    };
+    (article, tables)
+}
+
+/// Each school by itself: methods in rows.
+fn schools_table(study: &PaperStudy, summary: &Summary) -> Table {
+    let names: Vec<&str> = study
+        .scenarios
+        .first()
+        .map_or(Vec::new(), |s| s.truth.sites.iter().map(|s| s.name.as_str()).collect());
+    let mut headers = vec!["method".to_owned()];
+    for criterion in ["MSE", "bias"] {
+        headers.extend(EFFECTS.iter().map(|s| format!("{criterion}, s = {s}")));
+    }
+    let row = |(at, method): (usize, &Method)| {
+        let cells: Vec<_> = names.iter().map(|name| summary.cell(0, at, name)).collect();
+        let text = |number: fn(&super::Cell) -> f64| {
+            cells.iter().map(|c| c.map_or("–".into(), |c| brief(number(c), 3))).collect::<Vec<_>>()
+        };
+        let mut row = vec![method.label.clone()];
+        row.extend(text(|c| c.mse));
+        row.extend(text(|c| c.bias));
+        row
+    };
+    let rows = study.methods.iter().enumerate().map(row).collect();
+    Table { caption: "Each school".into(), headers, rows }
+}
+
+fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
+    let cell = |name: &str, parameter: &str| study.method(name).and_then(|m| summary.cell(0, m, parameter));
+    let mse = |name: &str, parameter: &str| cell(name, parameter).map_or("–".into(), |c| brief(c.mse, 3));
+    let bias = |name: &str, parameter: &str| cell(name, parameter).map_or("–".into(), |c| brief(c.bias, 2));
+    let mut out = vec![
+        format!(
+            "School effects as parameters are estimated with a mean squared error of {}, averages of students' expected abilities with {}.",
+            mse("fedirt_fixed", "s"),
+            mse("fedirt_eap", "s")
+        ),
+        format!(
+            "Averages shrink: the school at −1 is off by {}, the one at +1 by {}; as parameters by {} and {}.",
+            bias("fedirt_eap", "s01"),
+            bias("fedirt_eap", "s05"),
+            bias("fedirt_fixed", "s01"),
+            bias("fedirt_fixed", "s05")
+        ),
+        format!(
+            "Leaving schools out makes items look steeper: slopes are off by {} (MSE {}), against {} (MSE {}) with effects. Difficulties hardly suffer: MSE {} against {}.",
+            bias("fedirt_eap", "a"),
+            mse("fedirt_eap", "a"),
+            bias("fedirt_fixed", "a"),
+            mse("fedirt_fixed", "a"),
+            mse("fedirt_eap", "b"),
+            mse("fedirt_fixed", "b")
+        ),
+        format!(
+            "What the paper calls random effects is a model without any. Effects that are drawn from a distribution, whose SD is estimated, do as well as parameters: MSE of s {}, of a {}.",
+            mse("fedirt_random", "s"),
+            mse("fedirt_random", "a")
+        ),
+    ];
+    for epsilon in EPSILONS {
+        out.push(format!(
+            "At ε = {epsilon}, MSE of a, b and s: FedIRT-DP with fixed effects {}, {}, {}; with averages {}, {}, {}; the private default {}, {}, {}.",
+            mse(&format!("fedirt_dp_fixed_{epsilon}"), "a"),
+            mse(&format!("fedirt_dp_fixed_{epsilon}"), "b"),
+            mse(&format!("fedirt_dp_fixed_{epsilon}"), "s"),
+            mse(&format!("fedirt_dp_eap_{epsilon}"), "a"),
+            mse(&format!("fedirt_dp_eap_{epsilon}"), "b"),
+            mse(&format!("fedirt_dp_eap_{epsilon}"), "s"),
+            mse(&format!("private_{epsilon}"), "a"),
+            mse(&format!("private_{epsilon}"), "b"),
+            mse(&format!("private_{epsilon}"), "s")
+        ));
+    }
+    out
+}
+
+/// The lines of the first picture: a name, and the methods without, with drawn and with fixed effects.
+fn lines() -> Vec<(String, [Option<String>; 3])> {
+    let some = |name: &str| Some(name.to_owned());
+    let mut out =
+        vec![("FedIRT".to_owned(), [some("fedirt_eap"), some("fedirt_random"), some("fedirt_fixed")])];
+    for epsilon in EPSILONS {
+        let (eap, fixed) = (format!("fedirt_dp_eap_{epsilon}"), format!("fedirt_dp_fixed_{epsilon}"));
+        out.push((format!("FedIRT-DP, ε = {epsilon}"), [Some(eap), None, Some(fixed)]));
+    }
+    for epsilon in EPSILONS {
+        let private = format!("private_{epsilon}");
+        out.push((format!("private, ε = {epsilon}"), [None, None, Some(private)]));
+    }
+    out
+}
+
+fn sections(study: &PaperStudy, summary: &Summary, tables: Vec<Table>) -> Vec<Section> {
+    let lines = lines();
+    let mut points = Vec::new();
+    for (series, (_, methods)) in lines.iter().enumerate() {
+        for (x, method) in methods.iter().enumerate() {
+            let Some(method) = method.as_deref().and_then(|m| study.method(m)) else { continue };
+            for (column, parameter) in ["a", "b"].into_iter().enumerate() {
+                let Some(cell) = summary.cell(0, method, parameter) else { continue };
+                for (row, shown) in ITEMS.iter().enumerate() {
+                    let (y, error) = shown.criterion.of(cell);
+                    points.push(PanelPoint { row, column, series, x: x as f64, y, error });
+                }
+            }
+        }
+    }
+    let items = Picture {
+        title: "Item parameters, with and without school effects",
+        description: "Mean squared error and bias of discrimination and difficulty when schools are left out of the model (and averaged afterwards), drawn from a distribution, or parameters.",
+        rows: &ITEMS,
+        columns: vec!["discrimination".into(), "difficulty".into()],
+        x_label: "School effects",
+        x_ticks: ["averaged EAPs", "random", "fixed"].iter().enumerate().map(|(x, t)| (x as f64, (*t).to_owned())).collect(),
+        x_log: false,
+        methods: &[],
+        notes: vec!["Averaged EAPs: the model has no school effects; each school's students' expected abilities are averaged afterwards. The paper calls this random.".into()],
+    };
+    let items = items.named(lines.into_iter().map(|(name, _)| name).collect(), points);
+    let schools = Picture {
+        title: "School effects",
+        description: "Mean squared error and bias of each school's effect against its true value.",
+        rows: &SCHOOLS,
+        columns: vec!["five schools of 100 students".into()],
+        x_label: "True effect s",
+        x_ticks: EFFECTS.iter().map(|s| (*s, brief(*s, 2))).collect(),
+        x_log: false,
+        methods: &[],
+        notes: Vec::new(),
+    };
+    let mut points = Vec::new();
+    for series in 0..study.methods.len() {
+        for (row, shown) in SCHOOLS.iter().enumerate() {
+            for (k, effect) in EFFECTS.iter().enumerate() {
+                let Some(cell) = summary.cell(0, series, &format!("s{:02}", k + 1)) else { continue };
+                let (y, error) = shown.criterion.of(cell);
+                points.push(PanelPoint { row, column: 0, series, x: *effect, y, error });
+            }
+        }
+    }
+    let labels = study.methods.iter().map(|m| m.label.clone()).collect();
+    vec![
+        Section {
+            heading: "Items".into(),
+            paragraphs: vec!["Five schools of 100 students with effects −1, −0.5, 0, 0.5 and 1 answer ten items.".into()],
+            pictures: vec![("items".into(), items)],
+            tables: Vec::new(),
+        },
+        Section {
+            heading: "Schools".into(),
+            paragraphs: vec!["Averaged EAPs are computed at each school from its own students and the item parameters. They are not private, even where the item parameters are.".into()],
+            pictures: vec![("schools".into(), schools.named(labels, points))],
+            tables: Vec::new(),
+        },
+        Section {
+            heading: "All figures".into(),
+            paragraphs: study.methods.iter().map(Method::sentence).collect(),
+            pictures: Vec::new(),
+            tables,
+        },
+    ]
+}

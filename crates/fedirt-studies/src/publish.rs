@@ -1,0 +1,138 @@
+//! What a study leaves behind: tables, settings, pictures in two formats, and one page that says what was found.
+
+use fedirt_figures::{Figure, PictureError, StudyPage, StudySection, Table, study_page};
+
+/// A file with its content, and what it holds in a few words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataFile {
+    /// Name.
+    pub name: String,
+    /// Content.
+    pub content: Vec<u8>,
+    /// What it holds.
+    pub about: String,
+}
+
+impl DataFile {
+    /// A file of text.
+    pub fn new(name: &str, content: String, about: &str) -> Self {
+        Self { name: name.into(), content: content.into_bytes(), about: about.into() }
+    }
+}
+
+/// A part of the page.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Section {
+    /// Heading.
+    pub heading: String,
+    /// Text before the pictures.
+    pub paragraphs: Vec<String>,
+    /// Pictures with the names of their files.
+    pub pictures: Vec<(String, Figure)>,
+    /// Tables that stand open.
+    pub tables: Vec<Table>,
+}
+
+/// A study as it is to be read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Article {
+    /// Heading.
+    pub title: String,
+    /// What was found, in words, the most important first.
+    pub findings: Vec<String>,
+    /// Body.
+    pub sections: Vec<Section>,
+    /// What the study was run with.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Pixels of a PNG for one of the drawing: 300 to the inch where the picture is 16 cm wide.
+const SCALE: f32 = 3.0;
+
+/// Name of the page.
+const PAGE: &str = "index.html";
+
+impl Article {
+    /// All files of the study: the data, each picture as SVG and PNG, and the page.
+    pub fn files(self, data: Vec<DataFile>) -> Result<Vec<(String, Vec<u8>)>, PictureError> {
+        let mut listed: Vec<(String, String)> =
+            data.iter().map(|file| (file.name.clone(), file.about.clone())).collect();
+        let mut files: Vec<(String, Vec<u8>)> =
+            data.into_iter().map(|file| (file.name, file.content)).collect();
+        let mut sections = Vec::with_capacity(self.sections.len());
+        for section in self.sections {
+            let mut figures = Vec::with_capacity(section.pictures.len());
+            for (name, figure) in section.pictures {
+                if figure.missing.is_none() {
+                    let (svg, png) = (format!("{name}.svg"), format!("{name}.png"));
+                    files.push((svg.clone(), figure.standalone().into_bytes()));
+                    files.push((png.clone(), figure.png(SCALE)?));
+                    listed.push((format!("{svg}, {png}"), figure.title.clone()));
+                }
+                figures.push(figure);
+            }
+            let Section { heading, paragraphs, tables, .. } = section;
+            sections.push(StudySection { heading, paragraphs, figures, tables });
+        }
+        let page = StudyPage {
+            title: self.title,
+            lead: self.findings,
+            sections,
+            settings: self.settings,
+            files: listed,
+            version: env!("CARGO_PKG_VERSION").into(),
+        };
+        files.push((PAGE.into(), study_page(&page).into_bytes()));
+        Ok(files)
+    }
+}
+
+/// Columns of equal width for a terminal, the first `left` of them flush left.
+pub fn aligned(rows: &[Vec<String>], left: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::from(" ");
+        for (c, text) in row.iter().enumerate() {
+            let w = widths[c];
+            line += &if c < left { format!(" {text:<w$}") } else { format!("  {text:>w$}") };
+        }
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// A number with that many significant digits, as people write it: `0.0234`, `12.3`, `1,234`.
+pub fn brief(x: f64, digits: i32) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return if x == 0.0 { "0".into() } else { "–".into() };
+    }
+    let magnitude = x.abs().log10().floor() as i32;
+    if magnitude < -4 {
+        return format!("{x:.1e}");
+    }
+    let decimals = (digits - 1 - magnitude).clamp(0, 12) as usize;
+    format!("{x:.decimals$}").replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [["a", "10×50"], ["newton", "4"]].map(|r| r.map(str::to_owned).to_vec());
+        assert_eq!(aligned(&rows, 1), "  a       10×50\n  newton      4\n");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [(0.023_41, "0.0234"), (-1.5, "−1.50"), (1234.5, "1234"), (3.2e-7, "3.2e-7"), (0.0, "0")];
+        for (x, text) in cases {
+            assert_eq!(brief(x, 3), text);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What all studies share: a folder, a journal to resume from, threads, and a bar that says how long it will take.
+
+use crate::args::DeskArgs;
+use crate::error::CliError;
+use crate::output::{file, stdout};
+use fedirt_studies::harness::{self, HarnessError, Journal, JournalError, Watch};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What was done so far; it goes when the study is complete.
+const JOURNAL: &str = "unfinished.jsonl";
+
+/// What a study leaves behind: files, and a summary for the terminal.
+#[derive(Debug)]
+pub(crate) struct Results {
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    pub(crate) text: String,
+}
+
+/// A place where a study is run.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    folder: PathBuf,
+    restart: bool,
+}
+
+impl Desk {
+    /// Makes the folder, before hours of work rather than after.
+    pub(crate) fn new(args: &DeskArgs, folder: &str) -> Result<Self, CliError> {
+        if let Some(threads) = args.threads {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build_global()
+                .map_err(|error| CliError::Usage(format!("--threads {threads}: {error}")))?;
+        }
+        let folder = args.out.clone().unwrap_or_else(|| folder.into());
+        fs::create_dir_all(&folder).map_err(CliError::file(&folder))?;
+        Ok(Self { folder, restart: args.restart })
+    }
+
+    /// All records, those of an earlier, unfinished run included.
+    pub(crate) fn run<T, R>(
+        &self,
+        identity: &str,
+        tasks: &[T],
+        key: impl Fn(&T) -> String + Sync,
+        work: impl Fn(&T) -> Result<R, String> + Sync,
+    ) -> Result<Vec<R>, CliError>
+    where
+        T: Sync,
+        R: Serialize + DeserializeOwned + Send,
+    {
+        let path = self.folder.join(JOURNAL);
+        let journal = self.journal(identity, &path)?;
+        let bar = Bar::new();
+        let records = harness::run(tasks, key, work, journal, &bar);
+        bar.0.finish_and_clear();
+        records.map_err(|error| match error {
+            HarnessError::Task { .. } => CliError::Usage(error.to_string()),
+            HarnessError::Journal(error) => journal_error(&path, &error),
+        })
+    }
+
+    fn journal(&self, identity: &str, path: &Path) -> Result<Journal<File>, CliError> {
+        let old = match fs::read_to_string(path) {
+            Ok(text) if !self.restart => Some(text),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(CliError::File { path: path.to_owned(), error });
+            }
+            _ => None,
+        };
+        // Written anew beside the old one: a stop in between loses nothing.
+        let draft = path.with_extension("draft");
+        let out = File::create(&draft).map_err(CliError::file(&draft))?;
+        let journal = match &old {
+            Some(text) => Journal::resume(identity, text, out),
+            None => Journal::begin(identity, out),
+        };
+        let journal = journal.map_err(|error| {
+            let _ = fs::remove_file(&draft);
+            journal_error(path, &error)
+        })?;
+        fs::rename(&draft, path).map_err(CliError::file(path))?;
+        Ok(journal)
+    }
+
+    /// Writes all files, and says what was found.
+    pub(crate) fn finish(self, results: &Results) -> Result<(), CliError> {
+        self.write(&results.files)?;
+        let names: Vec<&str> = results.files.iter().map(|(name, _)| name.as_str()).collect();
+        let wrote = format!("\nWrote {} to {}\n", names.join(", "), self.folder.display());
+        stdout::print_raw(&format!("{}{wrote}", results.text))
+    }
+
+    /// Writes all files, and removes the journal when they are complete.
+    pub(crate) fn write(&self, files: &[(String, Vec<u8>)]) -> Result<(), CliError> {
+        for (name, bytes) in files {
+            file::replace(&self.folder.join(name), |out| out.write_all(bytes))?;
+        }
+        let journal = self.folder.join(JOURNAL);
+        match fs::remove_file(&journal) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(CliError::File { path: journal, error })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn journal_error(path: &Path, error: &JournalError) -> CliError {
+    let remedy = match error {
+        JournalError::Settings | JournalError::Line { .. } | JournalError::Record { .. } => {
+            ": --restart begins anew, --out names another folder"
+        }
+        JournalError::Write(_) => "",
+    };
+    CliError::Usage(format!("{}: {error}{remedy}", path.display()))
+}
+
+/// A bar on standard error, hidden when that is not a terminal.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new() -> Self {
+        let bar = ProgressBar::new(0);
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} replications, {eta} left") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Self(bar)
+    }
+}
+
+impl Watch for Bar {
+    fn begin(&self, tasks: usize, done: usize) {
+        self.0.set_length(tasks as u64);
+        // What was done before says nothing about how long the rest takes.
+        self.0.set_position(done as u64);
+        self.0.reset_eta();
+    }
+
+    fn done(&self) {
+        self.0.inc(1);
+    }
+}

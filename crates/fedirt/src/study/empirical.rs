@@ -1,0 +1,37 @@
+//! `fedirt study empirical`.
+
+use super::desk::{Desk, Results};
+use crate::args::EmpiricalArgs;
+use crate::codebook;
+use crate::error::CliError;
+use fedirt_model::centre::ItemPlan;
+use fedirt_studies::empirical::{Data, Empirical, Options};
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
+    if !(args.epsilon > 0.0 && args.epsilon.is_finite()) {
+        return Err(CliError::Usage(format!("--epsilon {}: a positive number is needed", args.epsilon)));
+    }
+    let reading = fedirt_site::read(&args.files, &args.columns.read_options(None))?;
+    let mut items: Vec<String> = Vec::new();
+    for name in reading.sites.iter().flat_map(|site| &site.items) {
+        if !items.contains(name) {
+            items.push(name.clone());
+        }
+    }
+    let plan = |name: &String| ItemPlan { name: name.clone(), model: None, codes: None, anchor: None };
+    let plans: Vec<ItemPlan> = items.iter().map(plan).collect();
+    let sites =
+        reading.sites.into_iter().map(|site| codebook::align(site, &plans)).collect::<Result<Vec<_>, _>>()?;
+    let data = Data::new(&items, sites).map_err(|e| CliError::Usage(e.to_string()))?;
+    let options = Options { epsilon: args.epsilon, draws: args.draws, seed: args.seed };
+    let study = Empirical::new(data, options).map_err(CliError::Usage)?;
+    let desk = Desk::new(&args.desk, "study-empirical")?;
+    let identity = study.identity().map_err(|e| CliError::Usage(e.to_string()))?;
+    let tasks = study.tasks();
+    let mut records = desk.run(&identity, &tasks, |task| study.key(task), |task| study.run(task))?;
+    records.sort_by_key(|r| (r.method, r.draw));
+    let told = study.tell(&records).map_err(|e| CliError::Usage(e.to_string()))?;
+    desk.finish(&Results { files: told.files, text: told.text })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,198 @@
+//! mirt and ltm, where R has them, on the same answers.
+//!
+//! Each thread has an R process of its own, which loads the packages once and answers one request a line.
+
+use fedirt_model::responses::ResponseTable;
+use fedirt_studies::paper::{Estimates, External};
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
+use tempfile::TempDir;
+
+/// Packages that are run.
+pub(crate) const PACKAGES: [&str; 2] = ["mirt", "ltm"];
+
+/// Answers `package<TAB>file` with `ok<TAB>slopes<TAB>difficulties` or `error<TAB>reason`.
+const SCRIPT: &str = r#"
+options(warn = -1)
+requests <- file("stdin", open = "r")
+fits <- list(
+  mirt = function(x) {
+    suppressPackageStartupMessages(library(mirt))
+    fit <- mirt(as.data.frame(x), 1, itemtype = "2PL", quadpts = 61, TOL = 1e-7,
+                technical = list(NCYCLES = 5000), verbose = FALSE)
+    found <- coef(fit, IRTpars = TRUE, simplify = TRUE)$items
+    list(a = found[, "a"], b = found[, "b"])
+  },
+  ltm = function(x) {
+    suppressPackageStartupMessages(library(ltm))
+    found <- coef(ltm(x ~ z1, control = list(GHk = 41, iter.em = 100, iter.qN = 500)))
+    list(a = found[, "Dscrmn"], b = found[, "Dffclt"])
+  }
+)
+while (length(line <- readLines(requests, n = 1)) > 0) {
+  words <- strsplit(line, "\t")[[1]]
+  reply <- tryCatch({
+    found <- fits[[words[1]]](as.matrix(read.csv(words[2], header = TRUE)))
+    join <- function(x) paste(formatC(x, digits = 15, format = "g"), collapse = ",")
+    paste("ok", join(found$a), join(found$b), sep = "\t")
+  }, error = function(e) paste("error", gsub("[\t\n]", " ", conditionMessage(e)), sep = "\t"))
+  cat(reply, "\n", sep = "")
+  flush(stdout())
+}
+"#;
+
+/// R processes that wait for work.
+#[derive(Debug)]
+pub(crate) struct R {
+    program: PathBuf,
+    folder: TempDir,
+    idle: Mutex<Vec<Process>>,
+    /// Packages that R does not have.
+    missing: Vec<&'static str>,
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    requests: ChildStdin,
+    replies: BufReader<ChildStdout>,
+}
+
+impl R {
+    /// Looks for R and its packages. Without R every package is missing.
+    pub(crate) fn find(program: &std::path::Path) -> std::io::Result<Self> {
+        let has = |package: &str| {
+            let ask = format!("quit(status = !requireNamespace('{package}', quietly = TRUE))");
+            let status = Command::new(program)
+                .args(["--vanilla", "-e", &ask])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+            status.is_ok_and(|status| status.success())
+        };
+        let missing = PACKAGES.into_iter().filter(|package| !has(package)).collect();
+        let folder = tempfile::tempdir()?;
+        std::fs::write(folder.path().join("fits.R"), SCRIPT)?;
+        Ok(Self { program: program.to_owned(), folder, idle: Mutex::new(Vec::new()), missing })
+    }
+
+    /// A sentence about what will not be run.
+    pub(crate) fn remark(&self) -> Option<String> {
+        let program = self.program.display();
+        (!self.missing.is_empty()).then(|| {
+            format!(
+                "{program} is not there, or has no package {}: the columns stay empty",
+                self.missing.join(", ")
+            )
+        })
+    }
+
+    fn start(&self) -> std::io::Result<Process> {
+        let mut child = Command::new(&self.program)
+            .arg("--vanilla")
+            .arg(self.folder.path().join("fits.R"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        match (child.stdin.take(), child.stdout.take()) {
+            (Some(requests), Some(replies)) => {
+                Ok(Process { child, requests, replies: BufReader::new(replies) })
+            }
+            _ => Err(std::io::Error::other("R has no pipes")),
+        }
+    }
+
+    fn ask(&self, package: &str, table: &ResponseTable) -> std::io::Result<String> {
+        let mut rows: String =
+            (0..table.items()).map(|j| format!("i{j}")).collect::<Vec<_>>().join(",") + "\n";
+        for row in table.rows() {
+            rows += &row.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            rows.push('\n');
+        }
+        let mut file = tempfile::NamedTempFile::new_in(self.folder.path())?;
+        file.write_all(rows.as_bytes())?;
+        let idle = || self.idle.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let waiting = idle().pop();
+        let mut process = match waiting {
+            Some(process) => process,
+            None => self.start()?,
+        };
+        writeln!(process.requests, "{package}\t{}", file.path().display())?;
+        process.requests.flush()?;
+        let mut reply = String::new();
+        if process.replies.read_line(&mut reply)? == 0 {
+            let _ = process.child.wait();
+            return Err(std::io::Error::other("R ended"));
+        }
+        idle().push(process);
+        Ok(reply.trim_end().to_owned())
+    }
+}
+
+impl Drop for R {
+    fn drop(&mut self) {
+        let idle = std::mem::take(self.idle.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner));
+        for Process { mut child, requests, .. } in idle {
+            // The end of its input ends the script.
+            drop(requests);
+            let _ = child.wait();
+        }
+    }
+}
+
+impl External for R {
+    fn estimate(&self, package: &str, table: &ResponseTable) -> Result<Estimates, String> {
+        if self.missing.contains(&package) {
+            return Err(format!("R has no package {package}"));
+        }
+        let reply = self.ask(package, table).map_err(|e| format!("R: {e}"))?;
+        read(&reply, table.items())
+    }
+}
+
+/// Slopes and difficulties of a reply.
+fn read(reply: &str, items: usize) -> Result<Estimates, String> {
+    let words: Vec<&str> = reply.split('\t').collect();
+    let numbers = |text: &str| -> Option<Vec<f64>> {
+        let all: Option<Vec<f64>> =
+            text.split(',').map(|x| x.parse().ok().filter(|x: &f64| x.is_finite())).collect();
+        all.filter(|all| all.len() == items)
+    };
+    match words[..] {
+        ["ok", a, b] => match numbers(a).zip(numbers(b)) {
+            Some((a, b)) => {
+                Ok(Estimates { a, b: b.into_iter().map(|b| vec![b]).collect(), ..Estimates::default() })
+            }
+            None => Err("R gave other numbers than were asked for".into()),
+        },
+        ["error", reason] => Err(reason.into()),
+        _ => Err("R gave an answer that cannot be read".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_are_read() {
+        let found = read("ok\t1.5,0.7\t-0.25,1e-3", 2).expect("estimates");
+        assert_eq!((found.a, found.b), (vec![1.5, 0.7], vec![vec![-0.25], vec![0.001]]));
+        assert_eq!(read("error\tno convergence", 2), Err("no convergence".into()));
+        for bad in ["ok\t1.5\t0.1,0.2", "ok\t1,NA\t0,0", "ok\t1,2", ""] {
+            assert!(read(bad, 2).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn without_r_every_package_is_missing() {
+        let r = R::find(std::path::Path::new("/no/such/program")).expect("a folder");
+        assert!(r.remark().expect("a remark").contains("mirt, ltm"));
+        let table = ResponseTable::new(1, 2, vec![0, 1]).expect("a table");
+        assert_eq!(r.estimate("mirt", &table), Err("R has no package mirt".into()));
+    }
+}
