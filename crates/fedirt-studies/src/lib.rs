@@ -1,5 +1,6 @@
 //! Simulated data, and studies that compare algorithms on them.
 
+pub mod attack;
 pub mod empirical;
 pub mod harness;
 pub mod paper;

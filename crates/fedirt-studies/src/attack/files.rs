@@ -1,0 +1,121 @@
+//! The study in files: tidy rows, settings with summaries, pictures, and a page.
+
+use super::condition::Condition;
+use super::figures::{at_a_glance, by_rounds};
+use super::noisy::DELTA;
+use super::record::Record;
+use super::summary::{Cell, cells};
+use super::words::{HEADERS, findings, line};
+use super::{AttackError, Options};
+use crate::publish::{Article, DataFile, Section};
+use fedirt_figures::{Figure, Table};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: &'static str,
+    replications: u64,
+    first_seed: u64,
+    delta: f64,
+    conditions: &'a [Condition],
+    /// Seeds of each condition.
+    seeds: Vec<(String, Vec<u64>)>,
+    findings: Vec<String>,
+    cells: &'a [Cell],
+}
+
+/// All files: `attack.csv`, `attack.json`, pictures as SVG and PNG, `index.html`.
+pub fn files(options: &Options, records: &[Record]) -> Result<Vec<(String, Vec<u8>)>, AttackError> {
+    let cells = cells(records);
+    let data = vec![
+        DataFile::new("attack.csv", csv(records), "every attack on every data set"),
+        DataFile::new("attack.json", json(options, &cells)?, "settings, seeds, findings, means over seeds"),
+    ];
+    let pictures =
+        vec![("rebuilt".to_owned(), at_a_glance(records)), ("rounds".to_owned(), by_rounds(&cells))];
+    Ok(article(options, &cells, pictures).files(data)?)
+}
+
+/// One row per attack and data set.
+fn csv(records: &[Record]) -> String {
+    let mut out = String::from(
+        "protocol,items,sites,students,effects,seed,attack,rounds,rounds_run,decimals,epsilon,numbers,rows,found,certain,guess,guess_rounded,guess_remainder,guess_likeliest\n",
+    );
+    for r in records {
+        let decimals = r.decimals.map_or(String::new(), |d| d.to_string());
+        let epsilon = r.epsilon.map_or(String::new(), |e| e.to_string());
+        out += &format!(
+            "{},{},{},{},{},{},{},{},{},{decimals},{epsilon},{},{},{},{},{},{},{},{}\n",
+            r.protocol.name(),
+            r.items,
+            r.sites,
+            r.students,
+            r.effects,
+            r.seed,
+            r.attack,
+            r.rounds,
+            r.rounds_run,
+            r.numbers,
+            r.rows,
+            r.found,
+            r.certain,
+            r.guess,
+            r.guess_rounded,
+            r.guess_remainder,
+            r.guess_likeliest
+        );
+    }
+    out
+}
+
+fn json(options: &Options, cells: &[Cell]) -> Result<String, serde_json::Error> {
+    let seeds = |condition: &Condition| {
+        let first = options.first_seed;
+        (condition.name(), (first..first + condition.seeds(options.replications)).collect())
+    };
+    let document = Document {
+        format: "fedirt.study.attack/1",
+        version: env!("CARGO_PKG_VERSION"),
+        replications: options.replications,
+        first_seed: options.first_seed,
+        delta: DELTA,
+        conditions: &options.conditions,
+        seeds: options.conditions.iter().map(seeds).collect(),
+        findings: findings(cells),
+        cells,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// How the rows are found, in words.
+const HOW: [&str; 4] = [
+    "Every number that a school sends is a sum over its students. A student's part depends on the parameters, which everybody knows, and on the pattern of answers; with J items there are 2^J patterns. So each number is a linear equation in how often each pattern occurs. The counts are whole numbers, none is negative and most are zero: non-negative least squares finds them, and rounding makes them whole. When whole counts explain all numbers, the attacker knows that they are right.",
+    "The runs are honest runs of the program, and the numbers those that its coordinator receives, as fixed point writes them. For secure sums they are added over schools. Sums of the published gradients are what the published protocol would reveal behind secure aggregation.",
+    "For private runs the attacker sees both noisy sums, and is given, in one variant, all rows of all the other schools. He tries least squares, and the likeliest counts given the sums, the size of the noise and the fitted model.",
+    "The guess needs no attack: the rows that the fitted model, which everybody may know, makes likeliest. Attack and guess are made whole in the same three ways, and the best is counted for both. A row counts as found if a student with that pattern exists who is not yet counted.",
+];
+
+fn article(options: &Options, cells: &[Cell], pictures: Vec<(String, Figure)>) -> Article {
+    let table = Table {
+        caption: "All attacks: fewest and most rows over the seeds".to_owned(),
+        headers: HEADERS.map(str::to_owned).to_vec(),
+        rows: cells.iter().map(line).collect(),
+    };
+    let section = |heading: &str| Section { heading: heading.to_owned(), ..Section::default() };
+    Article {
+        title: "What the sums reveal".to_owned(),
+        findings: findings(cells),
+        sections: vec![
+            Section { pictures, ..section("Rows rebuilt") },
+            Section { paragraphs: HOW.map(str::to_owned).to_vec(), ..section("How") },
+            Section { tables: vec![table], ..section("All attacks") },
+        ],
+        settings: vec![
+            ("Seeds per condition".to_owned(), options.replications.to_string()),
+            ("First seed".to_owned(), options.first_seed.to_string()),
+            ("Slopes, difficulties".to_owned(), "uniform on [0.5, 2] and [−1, 1]".to_owned()),
+            ("δ of private runs".to_owned(), DELTA.to_string()),
+        ],
+    }
+}
