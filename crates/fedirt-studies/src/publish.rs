@@ -105,17 +105,23 @@ pub fn aligned(rows: &[Vec<String>], left: usize) -> String {
     out
 }
 
+const MINUS: &str = "−";
+
 /// A number with that many significant digits, as people write it: `0.0234`, `12.3`, `1,234`.
 pub fn brief(x: f64, digits: i32) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return if x == 0.0 { "0".into() } else { "–".into() };
+    if !x.is_finite() {
+        return "–".into();
+    }
+    // What a sum to zero leaves of rounding errors is zero to people.
+    if x.abs() < 1e-12 {
+        return "0".into();
     }
     let magnitude = x.abs().log10().floor() as i32;
     if magnitude < -4 {
-        return format!("{x:.1e}");
+        return format!("{x:.1e}").replace('-', MINUS);
     }
     let decimals = (digits - 1 - magnitude).clamp(0, 12) as usize;
-    format!("{x:.decimals$}").replace('-', "−")
+    format!("{x:.decimals$}").replace('-', MINUS)
 }
 
 #[cfg(test)]
@@ -130,7 +136,14 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let cases = [(0.023_41, "0.0234"), (-1.5, "−1.50"), (1234.5, "1234"), (3.2e-7, "3.2e-7"), (0.0, "0")];
+        let cases = [
+            (0.023_41, "0.0234"),
+            (-1.5, "−1.50"),
+            (1234.5, "1234"),
+            (3.2e-7, "3.2e−7"),
+            (1e-17, "0"),
+            (0.0, "0"),
+        ];
         for (x, text) in cases {
             assert_eq!(brief(x, 3), text);
         }

@@ -39,7 +39,9 @@ pub(super) fn of_row(panels: &Panels, points: &[PanelPoint], row: usize) -> Rang
         }
     }
     if kind.zero && !kind.log {
-        (low, high) = (low.min(0.0), high.max(0.0));
+        // What cannot be negative, such as a squared error, has no room below zero for its bars either.
+        let never_negative = values.iter().all(|v| *v >= 0.0);
+        (low, high) = (if never_negative { 0.0 } else { low.min(0.0) }, high.max(0.0));
     }
     Range { low, high, log: kind.log }
 }

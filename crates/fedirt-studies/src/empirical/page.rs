@@ -112,7 +112,7 @@ impl Empirical {
             };
         let mut pictures = Vec::new();
         if steps.len() == items.len() {
-            let columns = vec![("discrimination a", &a), ("difficulty b", &b)];
+            let columns = vec![("discrimination a", &a), ("difficulty b (logits)", &b)];
             pictures.push(("items".to_owned(), figure("Item parameters", "Item", &items, columns)));
         } else {
             pictures.push((
@@ -121,10 +121,10 @@ impl Empirical {
             ));
             pictures.push((
                 "difficulties".to_owned(),
-                figure("Difficulties", "Item", &steps, vec![("difficulty b", &b)]),
+                figure("Difficulties", "Item", &steps, vec![("difficulty b (logits)", &b)]),
             ));
         }
-        let schools = figure("School effects", "School", &sites, vec![("effect s", &s)]);
+        let schools = figure("School effects", "School", &sites, vec![("effect s (logits)", &s)]);
         let article = Article {
             title: "FedIRT and FedIRT-DP on real answers".into(),
             findings,

@@ -16,7 +16,7 @@ const LOG_MSE: [Row; 2] = [
 ];
 const BIAS: [Row; 2] = [
     Row { criterion: Criterion::Bias, parameter: "a", label: "Bias of discrimination", log: false },
-    Row { criterion: Criterion::Bias, parameter: "b", label: "Bias of difficulty", log: false },
+    Row { criterion: Criterion::Bias, parameter: "b", label: "Bias of difficulty (logits)", log: false },
 ];
 
 pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
@@ -68,7 +68,7 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     }
     let bias = |name: &str, n| summary.range(study, name, "a", of_size(study, n), |c| c.bias);
     let meta: Vec<String> =
-        sizes(study).into_iter().map(|n| format!("{} at N_k = {n}", range(bias("meta", n), 2))).collect();
+        sizes(study).into_iter().map(|n| format!("{} at Nₖ = {n}", range(bias("meta", n), 2))).collect();
     out.push(format!(
         "Averaging the schools' own estimates (meta-analysis) biases slopes upwards: by {}. The paper reports 0.34 to 0.43 at 50, 0.07 to 0.12 at 100 and about 0.02 at 300.",
         meta.join(", ")
@@ -77,7 +77,7 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
         let one = |n| {
             let ratio = |parameter| summary.ratio(study, (over, under), parameter, of_size(study, n));
             let text = |r: Option<f64>| r.map_or("–".into(), |r| brief(r, 2));
-            format!("{} and {} at N_k = {n}", text(ratio("a")), text(ratio("b")))
+            format!("{} and {} at Nₖ = {n}", text(ratio("a")), text(ratio("b")))
         };
         sizes(study).into_iter().map(one).collect::<Vec<_>>().join(", ")
     };
@@ -87,7 +87,7 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     ));
     let all = |_: usize| true;
     out.push(format!(
-        "With a clipping norm of C = 1 the error never goes away: MSE of a {} even at ε = 8 and N_k = {}.",
+        "With a clipping norm of C = 1 the error never goes away: MSE of a {} even at ε = 8 and Nₖ = {}.",
         range(summary.range(study, "fedirt_dp_c1_8", "a", of_size(study, largest(study)), |c| c.mse), 2),
         largest(study)
     ));
@@ -133,7 +133,7 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Sect
             description,
             rows,
             columns: CONDITIONS.into_iter().map(column).collect(),
-            x_label: "Students of a school, N_k",
+            x_label: "Students of a school, Nₖ",
             x_ticks: SIZES.into_iter().map(|n| (n as f64, n.to_string())).collect(),
             x_log: true,
             methods,

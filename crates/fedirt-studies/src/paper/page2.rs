@@ -12,7 +12,12 @@ const ITEMS: [Row; 2] = [
 ];
 const SCHOOLS: [Row; 2] = [
     Row { criterion: Criterion::Mse, parameter: "s", label: "MSE of the school's effect", log: false },
-    Row { criterion: Criterion::Bias, parameter: "s", label: "Bias of the school's effect", log: false },
+    Row {
+        criterion: Criterion::Bias,
+        parameter: "s",
+        label: "Bias of the school's effect (logits)",
+        log: false,
+    },
 ];
 
 pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
@@ -20,7 +25,10 @@ pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Ta
     for (parameter, what) in [("a", "discrimination a"), ("b", "difficulty b"), ("s", "school effects")] {
         let caption = format!("Mean squared error of {what}");
         tables.push(table(study, summary, &caption, Criterion::Mse, parameter));
-        tables.push(table(study, summary, &format!("Bias of {what}"), Criterion::Bias, parameter));
+        // Effects add up to zero, and so do their errors: only single schools have a bias.
+        if parameter != "s" {
+            tables.push(table(study, summary, &format!("Bias of {what}"), Criterion::Bias, parameter));
+        }
     }
     let schools = schools_table(study, summary);
     let mut open = tables.clone();
@@ -156,7 +164,7 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: Vec<Table>) -> Vec<Se
         rows: &SCHOOLS,
         columns: vec!["five schools of 100 students".into()],
         x_label: "True effect s",
-        x_ticks: EFFECTS.iter().map(|s| (*s, brief(*s, 2))).collect(),
+        x_ticks: EFFECTS.iter().map(|s| (*s, s.to_string().replace('-', "−"))).collect(),
         x_log: false,
         methods: &[],
         notes: Vec::new(),

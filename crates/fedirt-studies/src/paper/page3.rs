@@ -12,7 +12,7 @@ const DISCRIMINATION: [Row; 2] = [
 ];
 const DIFFICULTY: [Row; 2] = [
     Row { criterion: Criterion::Mse, parameter: "b", label: "MSE of difficulty", log: true },
-    Row { criterion: Criterion::Bias, parameter: "b", label: "Bias of difficulty", log: false },
+    Row { criterion: Criterion::Bias, parameter: "b", label: "Bias of difficulty (logits)", log: false },
 ];
 
 pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
