@@ -32,8 +32,8 @@ pub(crate) use site::{
     SiteWithdrawArgs,
 };
 pub(crate) use study::{
-    DeskArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs, StudyCommand,
-    TableArg,
+    AttackArgs, DeskArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs,
+    StudyCommand, TableArg,
 };
 
 /// How help looks on a terminal.

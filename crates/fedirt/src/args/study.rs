@@ -26,6 +26,8 @@ pub(crate) enum StudyCommand {
     Three(PaperArgs),
     /// The paper's empirical study on any file: FedIRT, FedIRT-DP and the private default side by side
     Empirical(EmpiricalArgs),
+    /// What the sums reveal: rebuild response rows from the transcripts of honest runs
+    Attack(AttackArgs),
     /// Rounds and bytes that each algorithm needs, on simulated data
     Rounds(RoundsArgs),
     /// Simulate lost, repeated and false messages and crashes, and check that no rule of the protocol breaks
@@ -110,6 +112,29 @@ pub(crate) struct EmpiricalArgs {
 const EMPIRICAL_EXAMPLES: &str = "Examples:
   fedirt study empirical responses.csv --site school
   fedirt study empirical schools/*.csv --epsilon 8 --draws 5";
+
+#[derive(Debug, Args)]
+#[command(after_help = ATTACK_EXAMPLES)]
+pub(crate) struct AttackArgs {
+    /// Data sets per condition; private runs, where what is claimed is an absence, have five times as many
+    #[arg(long, value_name = "T", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub replications: u64,
+    /// Seed of the first data set; the others follow it
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Few items and small schools: seconds instead of minutes
+    #[arg(long)]
+    pub quick: bool,
+    #[command(flatten)]
+    pub desk: DeskArgs,
+}
+
+const ATTACK_EXAMPLES: &str = "Examples:
+  fedirt study attack --quick
+  fedirt study attack --replications 10 --out attack
+
+Rows come back from the published protocol, school by school, and from secure sums, all schools together. From private
+runs no more should come back than the fitted model lets one guess. Read index.html first.";
 
 #[derive(Debug, Args)]
 pub(crate) struct KillsArgs {

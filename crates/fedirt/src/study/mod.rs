@@ -1,5 +1,6 @@
 //! `fedirt study`.
 
+mod attack;
 mod desk;
 mod empirical;
 mod faults;
@@ -19,6 +20,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<ExitCode, CliError> {
         StudyCommand::Two(args) => paper::run(Number::Two, args),
         StudyCommand::Three(args) => paper::run(Number::Three, args),
         StudyCommand::Empirical(args) => empirical::run(args),
+        StudyCommand::Attack(args) => attack::run(args),
         StudyCommand::Rounds(args) => rounds::run(args),
         StudyCommand::Faults(args) => faults::run(args),
         StudyCommand::Kills(args) => real::kills::run(args),

@@ -146,3 +146,20 @@ fn any_file_can_be_compared() {
     assert!(files.contains_key("items.png") && files.contains_key("schools.svg"));
     assert!(String::from_utf8_lossy(&files["index.html"]).contains("not a private release"));
 }
+
+#[test]
+fn rows_are_rebuilt_from_published_gradients() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = study("attack --quick --replications 1", &folder.path().join("attack"));
+    for name in ["attack.json", "index.html", "rebuilt.png", "rebuilt.svg", "rounds.png", "rounds.svg"] {
+        assert!(found.contains_key(name), "{name}");
+    }
+    let rows = rows(&found["attack.csv"]);
+    let published: Vec<_> = rows
+        .iter()
+        .filter(|row| row["protocol"] == "published" && row["decimals"].is_empty())
+        .filter(|row| row["rounds"] == row["rounds_run"])
+        .collect();
+    assert!(!published.is_empty());
+    assert!(published.iter().all(|row| row["found"] == row["rows"]), "{published:?}");
+}
