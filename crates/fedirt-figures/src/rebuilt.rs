@@ -124,6 +124,9 @@ impl Drawn {
         let [of, shown, chance] = [block.of, rebuilt, guessed].map(|n| text::count(n as u64));
         let outcome = match rebuilt {
             0 => format!("None of {of} students' answers rebuilt"),
+            _ if rebuilt <= guessed => {
+                format!("{shown} of {of} students' answers right, by guessing: the attack adds nothing")
+            }
             _ => format!("{shown} of {of} students' answers rebuilt"),
         };
         let mut drawn = Self {
@@ -137,7 +140,8 @@ impl Drawn {
             pitch,
             per_line,
             guessed: guessed as f64 / block.of.max(1) as f64,
-            alarming: rebuilt > 0,
+            // What anyone can guess is no find.
+            alarming: rebuilt > guessed,
             height: 0.0,
         };
         let words = drawn.heading.len() + drawn.sentence.len() + drawn.outcome.len() + drawn.beneath.len();
@@ -163,7 +167,7 @@ impl Drawn {
         let size = (self.pitch * 0.78).round();
         let corners: Vec<(f64, f64)> = (0..self.squares).map(corner).collect();
         let (filled, hollow) = corners.split_at(self.filled.min(corners.len()));
-        canvas.squares(filled, size, Ink::Alarm, true);
+        canvas.squares(filled, size, if self.alarming { Ink::Alarm } else { Ink::Muted }, true);
         canvas.squares(hollow, size, Ink::Muted, false);
         let across = self.pitch * self.per_line.min(self.squares) as f64 - (self.pitch - size);
         y += self.pitch * self.squares.div_ceil(self.per_line) as f64;
@@ -189,7 +193,7 @@ impl Drawn {
 mod tests {
     use super::*;
 
-    fn attack(of: usize, rebuilt: usize) -> RebuiltRows {
+    fn attack(of: usize, rebuilt: usize, guessed: usize) -> RebuiltRows {
         let block = |heading: &str, rebuilt, guessed| Block {
             heading: heading.into(),
             sentence: "What the coordinator <sees>.".into(),
@@ -200,7 +204,7 @@ mod tests {
         RebuiltRows {
             title: "Answers rebuilt".into(),
             description: "An attack.".into(),
-            blocks: vec![block("As published", rebuilt, of / 4), block("Secure", 0, of / 4)],
+            blocks: vec![block("As published", rebuilt, guessed), block("Secure", 0, guessed)],
             notes: vec!["A note.".into()],
         }
     }
@@ -208,7 +212,7 @@ mod tests {
     #[test]
     fn every_student_has_a_square() {
         for of in [1, 50, 100, 300, 1000] {
-            let figure = rebuilt_rows(&attack(of, of));
+            let figure = rebuilt_rows(&attack(of, of, of / 4));
             for svg in [&figure.svg, &figure.narrow] {
                 assert!(!svg.contains("NaN") && !svg.contains("<sees>"));
                 assert_eq!(svg.matches("h-").count(), 2 * of, "{of}");
@@ -221,17 +225,24 @@ mod tests {
 
     #[test]
     fn thousands_share_squares_and_none_is_lost() {
-        let figure = rebuilt_rows(&attack(2500, 1));
+        let figure = rebuilt_rows(&attack(2500, 1, 0));
         assert_eq!(figure.svg.matches("h-").count(), 2 * 834);
         assert!(figure.svg.contains("1 of 2500") && figure.notes[1].contains("up to 3 students"));
         assert_eq!(figure.svg.matches(Ink::Alarm.css()).count(), 2, "a square and the words");
     }
 
     #[test]
+    fn what_anyone_can_guess_is_no_alarm() {
+        let figure = rebuilt_rows(&attack(50, 13, 13));
+        assert!(figure.svg.contains("the attack adds nothing") && !figure.svg.contains(Ink::Alarm.css()));
+        assert!(rebuilt_rows(&attack(50, 14, 13)).svg.contains(Ink::Alarm.css()));
+    }
+
+    #[test]
     fn more_than_all_and_nobody() {
-        let figure = rebuilt_rows(&attack(10, 99));
+        let figure = rebuilt_rows(&attack(10, 99, 2));
         assert!(figure.svg.contains("10 of 10"));
-        assert!(rebuilt_rows(&attack(0, 0)).missing.is_some());
+        assert!(rebuilt_rows(&attack(0, 0, 0)).missing.is_some());
         assert!(rebuilt_rows(&RebuiltRows::default()).missing.is_some());
     }
 }

@@ -10,10 +10,10 @@ fn fedirt() -> Command {
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let read = |entry: std::io::Result<std::fs::DirEntry>| {
-        let entry = entry.unwrap();
-        (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())
+        let entry = entry.expect("an entry");
+        (entry.file_name().into_string().expect("a name"), std::fs::read(entry.path()).expect("a file"))
     };
-    std::fs::read_dir(folder).unwrap().map(read).collect()
+    std::fs::read_dir(folder).expect("a folder").map(read).collect()
 }
 
 fn study(words: &str, out: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -23,9 +23,9 @@ fn study(words: &str, out: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Rows of a tidy table as maps from column to cell. No cell of these tables holds a comma.
 fn rows(csv: &[u8]) -> Vec<BTreeMap<String, String>> {
-    let text = String::from_utf8(csv.to_vec()).unwrap();
+    let text = String::from_utf8(csv.to_vec()).expect("text");
     let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
-    let header = lines.next().unwrap();
+    let header = lines.next().expect("a header");
     lines.map(|cells| header.iter().cloned().zip(cells).collect()).collect()
 }
 
