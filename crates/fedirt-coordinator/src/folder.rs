@@ -6,6 +6,7 @@
 //! tls/                the authority and its key
 //! store.sqlite3       everything that happened
 //! results/STUDY/      what came out
+//! access.toml         who may log in to the pages
 //! lock                held by the coordinator that runs
 //! ```
 
@@ -119,6 +120,11 @@ impl Folder {
     /// The authority's key.
     pub fn authority_key(&self) -> PathBuf {
         self.0.join("tls").join("authority.key")
+    }
+
+    /// Who may log in to the pages.
+    pub fn access(&self) -> PathBuf {
+        self.0.join("access.toml")
     }
 
     /// The store.

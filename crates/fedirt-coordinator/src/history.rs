@@ -71,3 +71,16 @@ pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
     })?;
     Ok(History { plan: known.plan, entries, outcome: consequences.outcome })
 }
+
+/// The history as a file: every event with the hash of what was sent.
+pub fn csv(entries: &[Entry]) -> String {
+    let mut out = String::from("event,time,kind,site,bytes,sha256\n");
+    for entry in entries {
+        let site = entry.site.as_deref().unwrap_or_default().replace('"', "\"\"");
+        out += &format!(
+            "{},{},{},\"{site}\",{},{}\n",
+            entry.seq, entry.time, entry.kind, entry.bytes, entry.sha256
+        );
+    }
+    out
+}

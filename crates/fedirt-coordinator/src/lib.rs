@@ -9,6 +9,7 @@
 //! - [`store`] writes what the machines took: all waiting events of all studies in one transaction. Only then is an
 //!   input acknowledged, and only then do sites see what follows from it. A coordinator that is killed at any moment
 //!   starts again from these events.
+//! - [`pages`] are for people: the psychometrician's pages, at a port of their own.
 //! - [`folder`] is the folder of an operator: settings, plans, keys, results.
 
 pub mod authority;
@@ -21,16 +22,20 @@ pub mod invite;
 pub mod logs;
 pub mod metrics;
 pub mod operator;
+pub mod pages;
 pub mod server;
 pub mod settings;
 pub mod status;
 pub mod store;
+pub mod studies;
 pub mod study;
+pub mod tools;
 
 pub use error::Error;
 pub use folder::Folder;
 pub use server::{Running, Server};
 pub use settings::Settings;
+pub use tools::{Forecast, Tools};
 
 use fedirt_protocol::coordinator::Finished;
 use std::path::Path;

@@ -3,14 +3,16 @@
 use crate::folder::Lock;
 use crate::http::{self, App};
 use crate::metrics::Metrics;
+use crate::pages;
 use crate::store::{self, Effect, Job, Store, StoreClient};
+use crate::studies::Studies;
 use crate::study::{self, Order, Study};
+use crate::tools::Tools;
 use crate::{Error, Folder, ResultWriter, Settings, authority};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot, watch};
@@ -27,6 +29,8 @@ pub struct Server {
     pub writer: Arc<dyn ResultWriter>,
     /// Where to listen, instead of what the settings say.
     pub listen: Option<SocketAddr>,
+    /// What pages need from elsewhere; none: no pages are served.
+    pub tools: Option<Arc<dyn Tools>>,
 }
 
 impl std::fmt::Debug for Server {
@@ -44,13 +48,16 @@ pub struct Running {
     pub public_address: String,
     /// Fingerprint of the authority that sites are told of.
     pub authority: Option<String>,
-    /// The studies.
+    /// The studies that were there at the start.
     pub studies: BTreeMap<String, Arc<Study>>,
+    /// Where the pages are, if they are served.
+    pub pages: Option<pages::At>,
     /// Plans that are not served, and why.
     pub refused: Vec<Error>,
     runtime: Runtime,
     serving: tokio::task::JoinHandle<()>,
-    threads: Vec<JoinHandle<()>>,
+    showing: Option<tokio::task::JoinHandle<()>>,
+    open: Arc<Studies>,
     store: Store,
     stop: Arc<watch::Sender<bool>>,
     _lock: Lock,
@@ -94,17 +101,17 @@ impl Server {
             failed.send_replace(true);
         });
         let store = store.map_err(told)?;
-        let (mut studies, mut threads) = (BTreeMap::new(), Vec::new());
+        let open = Studies::new(folder.clone(), store.client(), metrics.clone(), self.writer.clone());
+        let open = Arc::new(open);
+        let mut studies = BTreeMap::new();
         for study in loaded {
-            let spawned = study::spawn(study, &folder, store.client(), metrics.clone(), self.writer.clone())
-                .map_err(told)?;
-            studies.insert(spawned.0.name.to_string(), spawned.0);
-            threads.push(spawned.1);
+            let study = open.start(study)?;
+            studies.insert(study.name.to_string(), study);
         }
         let app = Arc::new(App {
-            studies: studies.clone(),
+            studies: open.clone(),
             store: store.client(),
-            metrics,
+            metrics: metrics.clone(),
             limits: settings.limits.clone(),
             body_budget: Arc::new(Semaphore::new(settings.limits.body_megabytes << 10)),
             small_bodies: Arc::new(Semaphore::new(SMALL_BODIES)),
@@ -116,17 +123,49 @@ impl Server {
             let _inside = runtime.enter();
             tokio::net::TcpListener::from_std(listener).map_err(listen)?
         };
-        let serving = runtime.spawn(http::serve(listener, tls, app, stopping.clone()));
-        runtime.spawn(commands(store.client(), studies.clone(), stopping));
+        let serving = http::Listening {
+            listener,
+            tls: Some(tls.clone()),
+            router: http::router(app.clone()),
+            limits: settings.limits.clone(),
+            metrics: metrics.clone(),
+        };
+        let serving = runtime.spawn(serving.serve(stopping.clone()));
+        // A coordinator whose pages cannot be reached still serves its sites.
+        let prepared = self.tools.filter(|_| settings.pages.enabled).map(|tools| {
+            let house = pages::House { folder: &folder, settings: &settings, studies: open.clone(), tools };
+            house.prepare(&tls, stopping.clone())
+        });
+        let (mut at, mut showing) = (None, None);
+        match prepared {
+            Some(Ok(prepared)) => {
+                let _inside = runtime.enter();
+                let listener = tokio::net::TcpListener::from_std(prepared.listener).map_err(told)?;
+                let listening = http::Listening {
+                    listener,
+                    tls: prepared.tls,
+                    router: prepared.router,
+                    limits: pages::limits(&settings.limits),
+                    metrics,
+                };
+                showing = Some(runtime.spawn(listening.serve(stopping.clone())));
+                at = Some(prepared.at);
+            }
+            Some(Err(error)) => refused.push(error),
+            None => {}
+        }
+        runtime.spawn(commands(store.client(), open.clone(), stopping));
         Ok(Running {
             address,
             public_address: settings.public_address(address.port()),
             authority,
             studies,
+            pages: at,
             refused,
             runtime,
             serving,
-            threads,
+            showing,
+            open,
             store,
             stop,
             _lock: lock,
@@ -153,10 +192,10 @@ impl Running {
     pub fn stop(self) -> Result<(), Error> {
         self.stop.send_replace(true);
         let _ = self.runtime.block_on(self.serving);
-        self.studies.values().for_each(|study| study.stop());
-        for thread in self.threads {
-            let _ = thread.join();
+        if let Some(showing) = self.showing {
+            let _ = self.runtime.block_on(showing);
         }
+        self.open.stop();
         let failed = self.store.client().is_dead();
         self.store.stop();
         self.runtime.shutdown_timeout(Duration::from_secs(1));
@@ -167,10 +206,7 @@ impl Running {
     pub fn kill(self) {
         self.store.kill();
         self.runtime.shutdown_timeout(Duration::from_secs(5));
-        self.studies.values().for_each(|study| study.stop());
-        for thread in self.threads {
-            let _ = thread.join();
-        }
+        self.open.stop();
     }
 }
 
@@ -190,11 +226,7 @@ async fn signal() -> std::io::Result<()> {
 }
 
 /// Hands operators' commands to their studies.
-async fn commands(
-    store: StoreClient,
-    studies: BTreeMap<String, Arc<Study>>,
-    mut stopping: watch::Receiver<bool>,
-) {
+async fn commands(store: StoreClient, studies: Arc<Studies>, mut stopping: watch::Receiver<bool>) {
     let mut latest = 0;
     loop {
         tokio::select! {

@@ -17,10 +17,37 @@ pub struct Settings {
     pub hosts: Vec<String>,
     /// A certificate from elsewhere.
     pub tls: Option<TlsFiles>,
+    /// Pages for people.
+    pub pages: PagesAt,
     /// Limits.
     pub limits: Limits,
     /// Logs.
     pub log: Log,
+}
+
+/// Where pages are served. They have a port of their own, so that a firewall can keep it inside.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PagesAt {
+    /// Whether there are pages.
+    pub enabled: bool,
+    /// Where they listen.
+    pub listen: SocketAddr,
+    /// Whether they use TLS on loopback too; elsewhere they always do.
+    pub tls: bool,
+}
+
+impl Default for PagesAt {
+    fn default() -> Self {
+        Self { enabled: true, listen: PAGES, tls: false }
+    }
+}
+
+impl PagesAt {
+    /// Whether they are served over TLS: always, unless nobody else can be on the line.
+    pub fn uses_tls(&self) -> bool {
+        self.tls || !self.listen.ip().is_loopback()
+    }
 }
 
 /// A certificate that an authority elsewhere gave.
@@ -105,6 +132,9 @@ pub enum LogLevel {
 /// Where the coordinator listens unless told otherwise.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8443);
 
+/// Where pages are served unless told otherwise.
+const PAGES: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8444);
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -112,6 +142,7 @@ impl Default for Settings {
             address: None,
             hosts: Vec::new(),
             tls: None,
+            pages: PagesAt::default(),
             limits: Limits::default(),
             log: Log::default(),
         }
@@ -191,6 +222,13 @@ hosts = [{hosts}]
 # key = "/etc/ssl/coordinator.key"
 # # Only if sites do not know the authority anyway:
 # authority = "/etc/ssl/authority.pem"
+
+# Pages for people, at a port of their own: sites never need it. On loopback without TLS (a tunnel leads there from
+# elsewhere: ssh -L 8444:localhost:8444 THIS_MACHINE); at any other address with the certificate from above.
+[pages]
+enabled = true
+listen = "{PAGES}"
+tls = false
 
 [limits]
 connections = {connections}

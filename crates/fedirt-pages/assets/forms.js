@@ -34,7 +34,8 @@ for (const input of document.querySelectorAll("input[type=file][data-into]")) {
     const start = (await file.slice(0, 1 << 20).text()).replace(/^\uFEFF/, "");
     const header = start.split(/\r?\n/, 1)[0];
     const codebook = /(^|[,;\t])\s*"?categories"?\s*([,;\t]|$)/i.test(header) || /^\s*\[\[item\]\]/m.test(start);
-    target.value = codebook ? await file.text() : header;
+    const whole = codebook || "whole" in input.dataset;
+    target.value = whole ? await file.text() : header;
     const said = document.getElementById(`${input.dataset.into}-said`);
     if (said) {
       said.textContent = codebook

@@ -1,42 +1,65 @@
 // A page whose body has data-events listens there, and fetches its own parts with data-live again when told to.
 
 const events = document.body.dataset.events;
+const shown = new Map();
+
+// A figure keeps its frame, to which readout and buttons are tied, and gets new drawings and numbers.
+function renewFigure(old, fresh) {
+  for (const inside of [".wide", ".narrow", "figcaption"]) {
+    old.querySelector(inside)?.replaceChildren(...(fresh.querySelector(inside)?.childNodes ?? []));
+  }
+  const tables = fresh.querySelectorAll("tbody");
+  old.querySelectorAll("tbody").forEach((body, i) => tables[i] && body.replaceChildren(...tables[i].childNodes));
+  behind.set(old, tablesOf(old));
+}
+
+function renewPart(part, fresh) {
+  const open = part.querySelector("details[open]") !== null;
+  for (const figure of fresh.querySelectorAll("figure")) {
+    const old = document.getElementById(figure.id);
+    // A picture that was not there before needs its scripts: once, the whole page is loaded.
+    if (!old?.querySelector(".drawing") !== !figure.querySelector(".drawing")) return location.reload();
+    if (!old?.querySelector(".drawing")) continue;
+    renewFigure(old, figure);
+    figure.replaceWith(old);
+  }
+  part.replaceChildren(...fresh.childNodes);
+  if (open) for (const details of part.querySelectorAll("details")) details.open = true;
+  showTimes(part);
+}
 
 async function refreshParts() {
   const answer = await fetch(location.href, { headers: { "x-fedirt-live": "1" }, credentials: "same-origin" });
   if (answer.status === 401) return location.reload();
   if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const part of document.querySelectorAll("[data-live]")) {
-    const next = fresh.getElementById(part.id);
-    if (!next || next.innerHTML === part.dataset.shown) continue;
-    part.dataset.shown = next.innerHTML;
-    const open = [...part.querySelectorAll("details[open]")].length > 0;
-    part.replaceChildren(...document.adoptNode(next).childNodes);
-    if (open) for (const details of part.querySelectorAll("details")) details.open = true;
-    showTimes(part);
-    for (const figure of part.querySelectorAll("figure")) behind.set(figure, tablesOf(figure));
+    const fresh = page.getElementById(part.id);
+    if (!fresh || fresh.innerHTML === shown.get(part.id)) continue;
+    shown.set(part.id, fresh.innerHTML);
+    renewPart(part, document.adoptNode(fresh));
   }
 }
 
-if (events) {
-  const said = document.querySelector(".connection");
+function listen(said, lost) {
   const say = (text) => {
     said.textContent = text;
     said.hidden = !text;
   };
   const source = new EventSource(events);
-  let lost = false;
   source.addEventListener("ready", () => {
     say("");
-    if (lost) refreshParts();
+    if (lost) refreshParts().catch(() => {});
     lost = false;
   });
   source.addEventListener("changed", () => refreshParts().catch(() => {}));
   source.addEventListener("error", () => {
     lost = true;
-    say("The coordinator does not answer. What stands here may be old; it is updated when the connection is back.");
-    // A session that has ended answers no events at all: a fresh page says so.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 2000);
+    say("There is no answer. What stands here may be old; it is updated when the connection is back.");
+    if (source.readyState !== EventSource.CLOSED) return;
+    // The browser has given up: ask whether anybody is there, which also tells a session that has ended.
+    setTimeout(() => refreshParts().catch(() => {}).finally(() => listen(said, true)), 3000);
   });
 }
+
+if (events) listen(document.querySelector(".connection"), false);

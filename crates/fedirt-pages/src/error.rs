@@ -15,7 +15,7 @@ pub struct PageError {
     /// What, and what would help, as sentences.
     pub text: Vec<String>,
     /// Where to go on.
-    pub next: Link,
+    pub next: Box<Link>,
     /// Seconds to wait before another try.
     pub wait: Option<u64>,
 }
@@ -27,14 +27,14 @@ impl PageError {
             status,
             heading: heading.to_owned(),
             text: vec![text.into()],
-            next: Link::new("/", "Go to the first page"),
+            next: Box::new(Link::new("/", "Go to the first page")),
             wait: None,
         }
     }
 
     /// The same, leading somewhere else.
     pub fn leading(mut self, href: &str, text: &str) -> Self {
-        self.next = Link::new(href, text);
+        self.next = Box::new(Link::new(href, text));
         self
     }
 

@@ -10,7 +10,8 @@ const HEADERS: [(HeaderName, &str); 8] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    (header::REFERRER_POLICY, "no-referrer"),
+    // Not "no-referrer": under that browsers hide the origin of forms too, by which we know our own.
+    (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"),
@@ -20,14 +21,10 @@ const HEADERS: [(HeaderName, &str); 8] = [
     ),
 ];
 
-/// Adds them. What is not said to be kept is not kept anywhere.
-pub fn add(headers: &mut HeaderMap, tls: bool) {
+/// Adds them. What is not said to be kept is not kept anywhere. (No word on TLS: that would hold for every port of the host.)
+pub fn add(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
-    }
-    if tls {
-        // Browsers ignore this where they do not trust the certificate.
-        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=15552000"));
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }

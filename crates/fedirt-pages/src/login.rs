@@ -94,7 +94,7 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request) -> Re
         Err(Refused::TooMany(wait)) => {
             let text = format!("Too many keys were wrong. Try again in {} minutes.", wait.div_ceil(60));
             let mut error = PageError::new(StatusCode::TOO_MANY_REQUESTS, "Wait a little", text);
-            error.next = Link::new(address(&next), "Log in");
+            error.next = Box::new(Link::new(address(&next), "Log in"));
             error.wait = Some(wait);
             error.into_response()
         }

@@ -5,8 +5,8 @@ use crate::guard::guard;
 use crate::role::Right;
 use crate::{assets, headers, login};
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use std::sync::Arc;
@@ -53,12 +53,12 @@ pub fn router<S: Clone + Send + Sync + 'static>(gate: &Arc<Gate>, routes: Vec<Ro
         .merge(door)
         .fallback(nothing_here)
         .method_not_allowed_fallback(another_method)
-        .layer(from_fn_with_state(gate.settings().tls, around))
+        .layer(from_fn(around))
 }
 
-async fn around(State(tls): State<bool>, request: Request, next: Next) -> Response {
+async fn around(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    headers::add(response.headers_mut(), tls);
+    headers::add(response.headers_mut());
     response
 }
 

@@ -7,17 +7,16 @@ mod openapi;
 mod problem;
 mod routes;
 
-pub use listen::serve;
+pub use listen::Listening;
 pub use openapi::document;
 pub use problem::Problem;
 
 use crate::metrics::Metrics;
 use crate::settings::Limits;
 use crate::store::StoreClient;
-use crate::study::Study;
+use crate::studies::Studies;
 use axum::Router;
 use axum::routing::{MethodRouter, get, post};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -25,7 +24,7 @@ use tokio::sync::{Semaphore, watch};
 #[derive(Debug)]
 pub struct App {
     /// The studies by name.
-    pub studies: BTreeMap<String, Arc<Study>>,
+    pub studies: Arc<Studies>,
     /// The store.
     pub store: StoreClient,
     /// Numbers for operators.

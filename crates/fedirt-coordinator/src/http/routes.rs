@@ -31,7 +31,7 @@ const BYTES: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "applicat
 
 fn study(app: &App, name: &str) -> Result<Arc<Study>, Problem> {
     let missing = || Problem::new(StatusCode::NOT_FOUND, "no_study", "this coordinator has no such study");
-    app.studies.get(name).cloned().ok_or_else(missing)
+    app.studies.get(name).ok_or_else(missing)
 }
 
 /// A key, with the invitation that makes it count.
@@ -153,8 +153,9 @@ async fn ask(store: &StoreClient) -> bool {
 /// Numbers for operators.
 pub(super) async fn metrics(State(app): App_) -> Response {
     let since = clock::now().0.saturating_sub(60_000);
-    let phases = app.studies.values().filter_map(|study| study.status()).map(|status| status.phase);
-    let connected = app.studies.values().map(|study| study.seen_since(since)).sum();
+    let studies = app.studies.all();
+    let phases = studies.iter().filter_map(|study| study.status()).map(|status| status.phase);
+    let connected = studies.iter().map(|study| study.seen_since(since)).sum();
     app.metrics.studies(phases, connected);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.text()).into_response()
 }

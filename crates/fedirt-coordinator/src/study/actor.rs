@@ -59,6 +59,11 @@ pub fn spawn(
         }
     }
     consequences.mail.into_iter().for_each(|(site, mail)| study.deliver(&site, mail));
+    study.note_rounds(consequences.rounds);
+    study.note_sent(consequences.sent);
+    for site in terms.sites.keys() {
+        study.note_declared(site, machine.coordinator().declared(site));
+    }
     let results = Results::new(folder, study.name.as_str(), writer);
     let mut actor =
         Actor { study: study.clone(), machine, store, metrics, results, told: None, changed: true };
@@ -84,7 +89,7 @@ impl Actor {
         loop {
             match inbox.recv_timeout(self.patience()) {
                 Ok(Order::Message { from, message, reply }) => {
-                    let kind = message.kind();
+                    let (kind, joins) = (message.kind(), matches!(message, ToCoordinator::Join(_)));
                     let taken = self.take(Input::Message { from: from.clone(), message }, Vec::new(), {
                         move |result| {
                             let _ = reply.send(result);
@@ -92,6 +97,9 @@ impl Actor {
                     });
                     if taken {
                         self.metrics.message(kind);
+                    }
+                    if taken && joins {
+                        self.study.note_declared(&from, self.machine.coordinator().declared(&from));
                     }
                     tracing::debug!(study = %self.study.name, site = %from, kind, taken, "message");
                 }
@@ -151,7 +159,7 @@ impl Actor {
         then: impl FnOnce() + Send + 'static,
     ) {
         self.changed = true;
-        let Consequences { event, mail, rounds, outcome } = consequences;
+        let Consequences { event, mail, rounds, sent, outcome } = consequences;
         let (study, name) = (self.study.clone(), self.study.name.to_string());
         effects.extend(event.map(|(seq, at, input)| Effect::Event { study: name, seq, at, input }));
         self.store.write(Job {
@@ -161,10 +169,12 @@ impl Actor {
                 then();
             }),
         });
-        for _ in 0..rounds {
+        for _ in &rounds {
             self.metrics.round();
             tracing::info!(study = %self.study.name, "round complete");
         }
+        self.study.note_rounds(rounds);
+        self.study.note_sent(sent);
         if let Some(outcome) = outcome {
             tracing::info!(study = %self.study.name, finished = outcome.is_ok(), "the study is over");
             // Results are written after the end is on the disk.

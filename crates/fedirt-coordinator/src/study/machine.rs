@@ -3,8 +3,10 @@
 use super::Mail;
 use crate::store::{self, Record};
 use axum::body::Bytes;
+use fedirt_model::fit::TraceEntry;
+use fedirt_privacy::secure::Upload;
 use fedirt_protocol::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output, Rejection};
-use fedirt_protocol::message::ToSite;
+use fedirt_protocol::message::{Sums, ToCoordinator, ToSite, Turn};
 use fedirt_protocol::{SiteId, Terms, Timestamp, codec};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -29,9 +31,43 @@ pub struct Consequences {
     /// Mail for sites.
     pub mail: Vec<(SiteId, Mail)>,
     /// Rounds completed.
-    pub rounds: usize,
+    pub rounds: Vec<TraceEntry>,
+    /// What sites have sent.
+    pub sent: Vec<Sent>,
     /// The end.
     pub outcome: Option<Box<Outcome>>,
+}
+
+/// A message that was taken, counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// From whom.
+    pub site: SiteId,
+    /// When.
+    pub at: Timestamp,
+    /// Bytes, as stored.
+    pub bytes: u64,
+    /// Numbers of an answer.
+    pub numbers: u64,
+    /// The attempt that it answers.
+    pub answers: Option<Turn>,
+}
+
+impl Sent {
+    fn of(at: Timestamp, input: &Input, bytes: usize) -> Option<Self> {
+        let Input::Message { from, message } = input else { return None };
+        let (numbers, answers) = match message {
+            ToCoordinator::Upload { turn, sums, by_name } => {
+                let sums = match sums {
+                    Sums::Plain(sums) => sums.len(),
+                    Sums::Masked(bytes) => Upload::decode(bytes).map_or(0, |upload| upload.words().len()),
+                };
+                (sums + by_name.len(), Some(*turn))
+            }
+            _ => (0, None),
+        };
+        Some(Self { site: from.clone(), at, bytes: bytes as u64, numbers: numbers as u64, answers })
+    }
 }
 
 /// Why a study cannot be resumed.
@@ -79,13 +115,14 @@ impl Machine {
             let wrong = |error| ReplayError::Record { seq, error };
             let input = Record::decode(&bytes).and_then(Record::input).map_err(wrong)?;
             machine.latest = machine.latest.max(at);
+            all.sent.extend(Sent::of(at, &input, bytes.len()));
             let taken = machine.coordinator.handle(at, input);
             taken.map_err(|rejection| ReplayError::Rejected { seq, rejection })?;
             machine.seq = seq;
             while let Some(output) = machine.coordinator.poll() {
                 match output {
                     Output::Send { to, message } => drop(mail.insert(to, message)),
-                    Output::Progress(_) => all.rounds += 1,
+                    Output::Progress(entry) => all.rounds.push(entry),
                     Output::Finished(outcome) => all.outcome = Some(outcome),
                     Output::Persist { .. } => {}
                 }
@@ -103,7 +140,9 @@ impl Machine {
         let record = Record::of(input);
         let invalid = |error: store::RecordError| Rejection::Invalid(error.to_string());
         let bytes = record.encode().map_err(invalid)?;
-        self.coordinator.handle(now, record.input().map_err(invalid)?)?;
+        let input = record.input().map_err(invalid)?;
+        let sent = Sent::of(now, &input, bytes.len());
+        self.coordinator.handle(now, input)?;
         let mut consequences = Consequences::default();
         let (mut mail, mut bytes) = (Vec::new(), Some(bytes));
         while let Some(output) = self.coordinator.poll() {
@@ -112,9 +151,10 @@ impl Machine {
                     self.seq += 1;
                     self.latest = at;
                     consequences.event = bytes.take().map(|bytes| (self.seq, at, bytes));
+                    consequences.sent.extend(sent.clone());
                 }
                 Output::Send { to, message } => mail.push((to, message)),
-                Output::Progress(_) => consequences.rounds += 1,
+                Output::Progress(entry) => consequences.rounds.push(entry),
                 Output::Finished(outcome) => consequences.outcome = Some(outcome),
             }
         }

@@ -5,18 +5,22 @@ mod enrol;
 mod load;
 mod machine;
 mod results;
+mod seen;
 
 pub(crate) use actor::DONE;
 pub use actor::spawn;
 pub use enrol::EnrolRefusal;
 pub use load::{Loaded, bind, load, plan_files};
-pub use machine::{Consequences, Machine, Outcome, ReplayError};
+pub use machine::{Consequences, Machine, Outcome, ReplayError, Sent};
+pub use seen::{Release, Seen, Traffic};
 
 use crate::status::StudyStatus;
 use crate::store::OperatorInput;
 use axum::body::Bytes;
+use fedirt_model::fit::TraceEntry;
 use fedirt_privacy::secure::{Enrolment, PublicIdentity};
 use fedirt_protocol::coordinator::Rejection;
+use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::message::ToCoordinator;
 use fedirt_protocol::{SiteId, StudyId, Terms};
 use std::collections::BTreeMap;
@@ -85,6 +89,7 @@ pub struct Study {
     mail: BTreeMap<SiteId, watch::Sender<Option<Mail>>>,
     last_seen: BTreeMap<SiteId, AtomicU64>,
     status: RwLock<Option<StudyStatus>>,
+    seen: Seen,
     orders: SyncSender<Order>,
 }
 
@@ -97,6 +102,7 @@ impl Study {
             mail: terms.sites.keys().map(|site| (site.clone(), watch::channel(None).0)).collect(),
             last_seen: terms.sites.keys().map(|site| (site.clone(), AtomicU64::new(0))).collect(),
             status: RwLock::default(),
+            seen: Seen::default(),
             orders,
         }
     }
@@ -148,6 +154,23 @@ impl Study {
 
     fn set_status(&self, status: StudyStatus) {
         *self.status.write().unwrap_or_else(PoisonError::into_inner) = Some(status);
+    }
+
+    /// What has been seen of it so far, for pages.
+    pub fn so_far(&self) -> &Seen {
+        &self.seen
+    }
+
+    fn note_rounds(&self, rounds: Vec<TraceEntry>) {
+        self.seen.note_rounds(rounds);
+    }
+
+    fn note_sent(&self, sent: Vec<Sent>) {
+        self.seen.note_sent(sent);
+    }
+
+    fn note_declared(&self, site: &SiteId, declared: Option<Declaration>) {
+        self.seen.note_declared(site, declared);
     }
 
     fn set_key(&self, site: SiteId, key: PublicIdentity) {

@@ -3,6 +3,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of this")]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
+pub mod browser;
+
 use fedirt_coordinator::{Folder, ResultWriter, Running, Server, invite};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
@@ -80,7 +82,7 @@ pub fn start(folder: &Folder) -> Running {
 }
 
 pub fn start_at(folder: &Folder, listen: SocketAddr) -> Running {
-    Server { writer: Arc::new(Writer), listen: Some(listen) }.start(folder.path()).unwrap()
+    Server { writer: Arc::new(Writer), listen: Some(listen), tools: None }.start(folder.path()).unwrap()
 }
 
 pub fn invited(folder: &Folder, address: SocketAddr, study: &str, site: &str) -> Invitation {

@@ -17,7 +17,7 @@ pub use error::{CoordinatorError, Rejection};
 pub use robust::Robust;
 
 use crate::Timestamp;
-use crate::declaration::Declarations;
+use crate::declaration::{Declaration, Declarations};
 use crate::message::{Notice, SharedRoster, ToCoordinator, ToSite, Turn};
 use crate::terms::Terms;
 use centre::Centre;
@@ -192,6 +192,15 @@ impl Coordinator {
     /// Who takes part, once everybody has joined.
     pub fn roster(&self) -> Option<&Roster> {
         self.roster.as_ref()
+    }
+
+    /// What a site has declared about its data, once it has joined.
+    pub fn declared(&self, site: &SiteId) -> Option<Declaration> {
+        let (key, bytes) = (self.keys.get(site)?, self.joined.get(site)?);
+        let roster = Roster::of(self.terms.study.clone(), 0, [(site.clone(), *key)]).ok()?;
+        let items = self.terms.plan.items.len();
+        let declared = Declarations::verify(&roster, std::slice::from_ref(bytes), items).ok()?;
+        declared.get(site).cloned()
     }
 
     /// When [`Input::Deadline`] is wanted.

@@ -30,6 +30,8 @@ pub(crate) enum CoordinatorCommand {
     End(CoordinatorEndArgs),
     /// Write results, plan and history of a study to a folder
     Export(CoordinatorExportArgs),
+    /// Say, add or revoke who may log in to the pages
+    Access(crate::coordinator::AccessArgs),
 }
 
 #[derive(Debug, Args)]

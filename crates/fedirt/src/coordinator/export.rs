@@ -11,17 +11,8 @@ pub(super) fn run(args: &CoordinatorExportArgs) -> Result<(), CliError> {
     let study = history::read(&folder, &args.study).map_err(told)?;
     std::fs::create_dir_all(&args.out).map_err(CliError::file(&args.out))?;
     file::replace(&args.out.join("plan.toml"), |out| out.write_all(study.plan.as_bytes()))?;
-    file::replace(&args.out.join("history.csv"), |out| {
-        writeln!(out, "event,time,kind,site,bytes,sha256")?;
-        study.entries.iter().try_for_each(|entry| {
-            let site = entry.site.as_deref().unwrap_or_default().replace('"', "\"\"");
-            writeln!(
-                out,
-                "{},{},{},\"{site}\",{},{}",
-                entry.seq, entry.time, entry.kind, entry.bytes, entry.sha256
-            )
-        })
-    })?;
+    let history = history::csv(&study.entries);
+    file::replace(&args.out.join("history.csv"), |out| out.write_all(history.as_bytes()))?;
     let what = match study.outcome.as_deref() {
         Some(Ok(finished)) => {
             results::write(&args.out, finished)?;

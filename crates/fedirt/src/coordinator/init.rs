@@ -91,7 +91,7 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
-fn codebook(path: &Path) -> Result<Vec<PlanItem>, CliError> {
+pub(super) fn codebook(path: &Path) -> Result<Vec<PlanItem>, CliError> {
     let mut items = Vec::new();
     let mut problems = Vec::new();
     for item in fedirt_site::read_codebook(path)? {

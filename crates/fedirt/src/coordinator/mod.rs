@@ -1,10 +1,14 @@
 //! `fedirt coordinator`: the folder of a coordinator, its server, and what operators tell it.
 
+mod access;
 mod export;
 mod init;
 mod results;
 mod start;
 mod status;
+mod tools;
+
+pub(crate) use access::AccessArgs;
 
 use crate::args::{CoordinatorArgs, CoordinatorCommand, CoordinatorInviteArgs};
 use crate::error::CliError;
@@ -28,6 +32,7 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
             tell(&args.dir, &args.study, &OperatorInput::End { reason: args.reason.clone() })?;
         }
         CoordinatorCommand::Export(args) => export::run(args)?,
+        CoordinatorCommand::Access(args) => access::run(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 use super::results::Files;
 use super::told;
+use super::tools::ForPages;
 use crate::args::CoordinatorStartArgs;
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
@@ -12,7 +13,7 @@ pub(super) fn run(args: &CoordinatorStartArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     let settings = Settings::read(&folder.settings()).map_err(told)?;
     logs::start(&settings.log);
-    let server = Server { writer: Arc::new(Files), listen: args.listen };
+    let server = Server { writer: Arc::new(Files), listen: args.listen, tools: Some(Arc::new(ForPages)) };
     let running = server.start(&args.dir).map_err(told)?;
     for error in &running.refused {
         stderr::error(&format!("not served: {error}"));
@@ -28,6 +29,12 @@ fn hello(running: &Running, args: &CoordinatorStartArgs) -> String {
     if let Some(fingerprint) = &running.authority {
         text.push_str(&format!("Certificate authority (SHA-256) {fingerprint}\n"));
     }
+    if let Some(pages) = &running.pages {
+        text.push_str(&match &pages.first {
+            Some(link) => format!("Pages: open {link}\n       (printed this once; `fedirt coordinator access {dir}` makes further log-ins)\n"),
+            None => format!("Pages at {}\n", pages.address),
+        });
+    }
     for name in running.studies.keys() {
         text.push_str(&format!("Study {name}\n"));
     }
@@ -36,7 +43,7 @@ fn hello(running: &Running, args: &CoordinatorStartArgs) -> String {
             "Next: fedirt coordinator invite {dir} {study} SITE\n      fedirt coordinator status {dir}\n"
         )),
         None => text.push_str(&format!(
-            "There is no plan in {dir}/plans yet: fedirt coordinator init {dir} --study NAME …, then start again\n"
+            "There is no plan in {dir}/plans yet: set one up on the pages, or fedirt coordinator init {dir} --study NAME …\n"
         )),
     }
     text

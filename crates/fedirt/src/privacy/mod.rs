@@ -5,6 +5,8 @@ mod epsilon;
 mod plan;
 mod remarks;
 
+pub(crate) use plan::forecast;
+
 use crate::args::{PrivacyArgs, PrivacyCommand};
 use crate::error::CliError;
 use std::process::ExitCode;

@@ -56,6 +56,12 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a wish may expect at some ε: the picture, and what it means.
+pub(crate) fn forecast(wish: &Wish, epsilons: &[f64]) -> Result<(Figure, Vec<String>), String> {
+    let found = outlook(wish, None, epsilons).map_err(|e| e.to_string())?;
+    Ok((picture(wish, &found), remarks::of(wish, &found)))
+}
+
 /// What the flags wish for; everything that is wrong with them at once.
 fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
     let mut problems = Vec::new();

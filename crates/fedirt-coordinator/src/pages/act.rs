@@ -1,0 +1,159 @@
+//! Begin, drop, end: each asks once more on a page of its own, and says what will follow.
+
+use super::{Hall, Hall_, Name, Page, Seen, frame, words};
+use crate::operator;
+use crate::store::OperatorInput;
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect};
+use fedirt_pages::{Fields, Frame, PageError, Visitor, render};
+use std::sync::Arc;
+
+/// Longest reason.
+const LONGEST: usize = 500;
+
+#[derive(Template)]
+#[template(path = "confirm.html")]
+struct ConfirmPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    heading: String,
+    sentences: Vec<String>,
+    /// Sites to choose from.
+    sites: Vec<String>,
+    wants_reason: bool,
+    button: &'static str,
+    danger: bool,
+}
+
+fn page(
+    visitor: &Visitor,
+    seen: &Seen,
+    heading: &str,
+    sentences: Vec<String>,
+    button: &'static str,
+) -> ConfirmPage {
+    ConfirmPage {
+        frame: frame(visitor, seen, heading, ""),
+        name: seen.study.name.to_string(),
+        subtitle: words::subtitle(seen),
+        heading: heading.to_owned(),
+        sentences,
+        sites: Vec::new(),
+        wants_reason: false,
+        button,
+        danger: false,
+    }
+}
+
+/// `GET …/begin`.
+pub(super) async fn ask_begin(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let joined = seen.study.so_far().declared().len();
+    let sentences = vec![
+        format!(
+            "{} have joined, of {}. Those that have not are left out of this study for good: {}.",
+            words::counted(joined, "site", "sites"),
+            seen.plan.cohort.sites.len(),
+            if seen.status.waiting_for.is_empty() {
+                "none".into()
+            } else {
+                seen.status.waiting_for.join(", ")
+            }
+        ),
+        "The roster is then shown to every site, and officers compare its fingerprint by telephone.".into(),
+    ];
+    Ok(render(&page(&visitor, &seen, "Begin without waiting", sentences, "Begin now")))
+}
+
+/// `POST …/begin`.
+pub(super) async fn begin(State(hall): Hall_, Path(name): Name) -> Page {
+    tell(hall, name, OperatorInput::Begin).await
+}
+
+/// `GET …/drop`.
+pub(super) async fn ask_drop(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let mut sentences = vec![
+        "Sites that are left out do not come back into this study. Where the plan or the chain of cohorts forbids it, the \
+         coordinator refuses and says why."
+            .to_owned(),
+    ];
+    if seen.status.released {
+        sentences.push(
+            "Sums have been released already: going on without a site could show what it sent, so the others refuse unless \
+             enough sites leave together."
+                .to_owned(),
+        );
+    }
+    let lost = |site: &&String| !seen.status.sites.iter().any(|s| s.name == **site && s.lost);
+    let mut page = page(&visitor, &seen, "Go on without some sites", sentences, "Go on without them");
+    page.sites = seen.plan.cohort.sites.iter().filter(lost).cloned().collect();
+    page.danger = true;
+    Ok(render(&page))
+}
+
+/// `POST …/drop`.
+pub(super) async fn drop_sites(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let sites: Vec<String> = fields.all("site").map(str::to_owned).collect();
+    if sites.is_empty() {
+        let text = "Tick at least one site to go on without.";
+        return Err(PageError::bad(text).leading(&format!("/studies/{name}/drop"), "Go back"));
+    }
+    tell(hall, name, OperatorInput::Drop { sites }).await
+}
+
+/// `GET …/end`.
+pub(super) async fn ask_end(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let sentences = vec![
+        "The study ends without a result, at once and for good. Every site is told why, in the words below."
+            .to_owned(),
+        "What sites have spent of their privacy budgets stays spent.".to_owned(),
+    ];
+    let mut page = page(&visitor, &seen, "End the study", sentences, "End it");
+    page.wants_reason = true;
+    page.danger = true;
+    Ok(render(&page))
+}
+
+/// `POST …/end`.
+pub(super) async fn end(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let reason = fields.get("reason").to_owned();
+    if reason.is_empty() || reason.chars().count() > LONGEST {
+        let text = format!("Say why, in 1 to {LONGEST} characters: every site is told.");
+        return Err(PageError::bad(text).leading(&format!("/studies/{name}/end"), "Go back"));
+    }
+    tell(hall, name, OperatorInput::End { reason }).await
+}
+
+/// Tells the study, waits until it is done, and shows what it is doing.
+async fn tell(hall: Arc<Hall>, name: String, input: OperatorInput) -> Page {
+    hall.find(&name)?;
+    let back = format!("/studies/{name}");
+    // The answer comes through the store, as for the command line: waiting for it must not hold a thread of others.
+    let told = tokio::task::spawn_blocking(move || operator::tell(&hall.folder, &name, &input)).await;
+    match told {
+        Ok(Ok(())) => Ok(Redirect::to(&back).into_response()),
+        Ok(Err(error)) => Err(PageError::bad(error.to_string()).leading(&back, "Go back to the study")),
+        Err(_) => Err(PageError::ours()),
+    }
+}

@@ -1,0 +1,274 @@
+//! Two fits side by side: items of the same name, their differences, and how large those are for their errors.
+
+use super::links::escape;
+use super::results::open;
+use super::{Hall_, Name, Page, Seen, frame, words};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, RawQuery, State};
+use fedirt_figures::{Figure, Table};
+use fedirt_model::fit::{FORMAT, Fit, FitItem};
+use fedirt_pages::figure::{Numbers, figure, table};
+use fedirt_pages::{Fields, Frame, Html, Visitor, render};
+
+#[derive(Template)]
+#[template(path = "compare.html")]
+struct ComparePage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    others: Vec<String>,
+    chosen: String,
+    against: Option<Against>,
+    problem: Option<String>,
+    analyses: bool,
+    has_fit: bool,
+}
+
+struct Against {
+    called: String,
+    shared: usize,
+    only_here: Vec<String>,
+    only_there: Vec<String>,
+    sentences: Vec<String>,
+    picture: Html,
+    table: Html,
+}
+
+/// `GET /studies/{study}/compare?with=OTHER`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    RawQuery(query): RawQuery,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+    let seen = hall.find(&name)?;
+    let own = hall.fit(&name);
+    let others = hall.studies.all().into_iter().map(|s| s.name.to_string());
+    let others: Vec<String> = others.filter(|other| *other != name && hall.fit(other).is_some()).collect();
+    let chosen = query.get("with").to_owned();
+    let mut page = page(&visitor, &seen, others);
+    page.has_fit = own.is_some();
+    if let (Some(own), false) = (own, chosen.is_empty()) {
+        match hall.fit(&chosen) {
+            Some(other) => page.against = Some(against(&own, &other, &chosen)),
+            None => page.problem = Some(format!("{chosen} has no results to compare with.")),
+        }
+    }
+    page.chosen = chosen;
+    Ok(render(&page))
+}
+
+/// `POST /studies/{study}/compare`: with a `fit.json` from elsewhere, which is kept nowhere.
+pub(super) async fn with_file(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let (seen, own) = open(&hall, &name)?;
+    let mut page = page(&visitor, &seen, Vec::new());
+    page.has_fit = true;
+    match serde_json::from_str::<Fit>(fields.get("fit")) {
+        Ok(other) if other.format == FORMAT => page.against = Some(against(&own, &other, "the other fit")),
+        Ok(other) => {
+            page.problem = Some(format!("Its format is {:?}, and {FORMAT:?} is needed.", other.format))
+        }
+        Err(error) => {
+            page.problem = Some(format!(
+                "This is no fit.json of fedirt ({error}). Choose the file that `fedirt fit --out` wrote."
+            ));
+        }
+    }
+    Ok(render(&page))
+}
+
+fn page(visitor: &Visitor, seen: &Seen, others: Vec<String>) -> ComparePage {
+    ComparePage {
+        frame: frame(visitor, seen, "Compare", "/compare"),
+        name: seen.study.name.to_string(),
+        subtitle: words::subtitle(seen),
+        others,
+        chosen: String::new(),
+        against: None,
+        problem: None,
+        analyses: visitor.analyses(),
+        has_fit: false,
+    }
+}
+
+/// A number of an item and its error.
+type Estimate = (f64, Option<f64>);
+
+fn slope(item: &FitItem) -> Option<Estimate> {
+    item.a.filter(|a| a.is_finite()).map(|a| (a, item.se_a))
+}
+
+/// The mean of the difficulties stands for an item.
+fn location(item: &FitItem) -> Option<Estimate> {
+    let b: Option<Vec<f64>> = item.b.iter().copied().collect();
+    let b = b.filter(|b| !b.is_empty() && b.iter().all(|v| v.is_finite()))?;
+    let se = if b.len() == 1 { item.se_b.first().copied().flatten() } else { None };
+    Some((b.iter().sum::<f64>() / b.len() as f64, se))
+}
+
+fn z(one: Estimate, other: Estimate) -> Option<f64> {
+    let se = one.1?.hypot(other.1?);
+    (se > 0.0 && se.is_finite()).then(|| (one.0 - other.0) / se)
+}
+
+fn against(own: &Fit, other: &Fit, called: &str) -> Against {
+    let there = |name: &str| other.items.iter().find(|item| item.name == name);
+    let here = |name: &str| own.items.iter().any(|item| item.name == name);
+    let pairs: Vec<(&FitItem, &FitItem)> =
+        own.items.iter().filter_map(|item| Some((item, there(&item.name)?))).collect();
+    let mut rows = Vec::new();
+    let (mut points, mut far) = (Vec::new(), 0);
+    for (one, two) in &pairs {
+        let cell = |of: &dyn Fn(&FitItem) -> Option<Estimate>| match (of(one), of(two)) {
+            (Some(x), Some(y)) => [
+                words::fixed(Some(x.0), 3),
+                words::fixed(Some(y.0), 3),
+                words::fixed(Some(x.0 - y.0), 3),
+                words::fixed(z(x, y), 1),
+            ],
+            (x, y) => [
+                words::fixed(x.map(|x| x.0), 3),
+                words::fixed(y.map(|y| y.0), 3),
+                words::NONE.into(),
+                words::NONE.into(),
+            ],
+        };
+        rows.push([vec![one.name.clone()], cell(&slope).to_vec(), cell(&location).to_vec()].concat());
+        if let (Some(x), Some(y)) = (location(one), location(two)) {
+            points.push((one.name.clone(), y.0, x.0));
+            far += usize::from(z(x, y).is_some_and(|z| z.abs() > 2.576));
+        }
+    }
+    let headers = ["Item", "a here", "a there", "difference", "z", "b here", "b there", "difference", "z"];
+    let listed = Table {
+        caption: "Items of both fits; b is the mean of an item's difficulties".into(),
+        headers: headers.map(String::from).to_vec(),
+        rows,
+    };
+    let mut sentences = Vec::new();
+    if points.len() > 2 {
+        let n = points.len() as f64;
+        let mean = points.iter().map(|(_, y, x)| x - y).sum::<f64>() / n;
+        sentences.push(format!(
+            "Difficulties correlate at {:.3}; on average they are {} here.",
+            correlation(&points),
+            match mean {
+                m if m.abs() < 0.005 => "the same".to_owned(),
+                m if m > 0.0 => format!("{m:.2} higher"),
+                m => format!("{:.2} lower", -m),
+            }
+        ));
+        sentences.push(format!(
+            "{far} of {} differ by more than 2.58 standard errors, where about {:.0} would by chance if the two samples were \
+             independent and on one scale. Anchors or linking put them on one; this page only subtracts.",
+            points.len(),
+            (0.01 * n).ceil()
+        ));
+    }
+    let drawn = scatter(&points, called);
+    Against {
+        called: called.to_owned(),
+        shared: pairs.len(),
+        only_here: own.items.iter().filter(|i| there(&i.name).is_none()).map(|i| i.name.clone()).collect(),
+        only_there: other.items.iter().filter(|i| !here(&i.name)).map(|i| i.name.clone()).collect(),
+        sentences,
+        picture: figure("difficulties", &drawn, Numbers::Folded),
+        table: table(&listed),
+    }
+}
+
+fn correlation(points: &[(String, f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let mean = |of: fn(&(String, f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+    let (mx, my) = (mean(|p| p.1), mean(|p| p.2));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| of(p.1 - mx, p.2 - my)).sum::<f64>();
+    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt().max(f64::MIN_POSITIVE)
+}
+
+fn scatter(points: &[(String, f64, f64)], called: &str) -> Figure {
+    let title = "Difficulties here and there".to_owned();
+    let rows = points.iter().map(|(name, x, y)| vec![name.clone(), format!("{x:.3}"), format!("{y:.3}")]);
+    let headers = ["Item", "There", "Here"].map(String::from).to_vec();
+    let table = Table { caption: title.clone(), headers, rows: rows.collect() };
+    let description =
+        format!("Difficulties of {} items in this fit against those in {called}.", points.len());
+    let mut figure = Figure {
+        title,
+        description: description.clone(),
+        svg: String::new(),
+        narrow: String::new(),
+        tables: vec![table],
+        notes: vec!["On the line, both fits say the same.".into()],
+        missing: points.is_empty().then(|| "The two fits share no item with a difficulty.".into()),
+    };
+    if figure.missing.is_none() {
+        figure.svg = plot(points, 520.0, called, &description);
+        figure.narrow = plot(points, 360.0, called, &description);
+    }
+    figure
+}
+
+fn plot(points: &[(String, f64, f64)], width: f64, called: &str, description: &str) -> String {
+    let all = || points.iter().flat_map(|(_, x, y)| [*x, *y]);
+    let (low, high) = (all().fold(f64::MAX, f64::min).floor(), all().fold(f64::MIN, f64::max).ceil());
+    let high = if high > low { high } else { low + 1.0 };
+    let (left, bottom, side) = (44.0, width - 6.0, width - 60.0);
+    let top = bottom - 40.0 - side;
+    let x = |v: f64| left + (v - low) / (high - low) * side;
+    let y = |v: f64| top + side - (v - low) / (high - low) * side;
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {bottom}\" width=\"{width}\" height=\"{bottom}\" role=\"img\" \
+         aria-label=\"{}\" font-size=\"12\" font-family=\"system-ui, sans-serif\">",
+        escape(description)
+    );
+    let step = ((high - low) / 6.0).ceil().max(1.0);
+    let mut at = low;
+    while at <= high + 1e-9 {
+        out += &format!(
+            "<path d=\"M{0:.1} {1:.1}V{2:.1}M{3:.1} {4:.1}H{5:.1}\" stroke=\"var(--rule,#e4e6e9)\"/>\
+             <text x=\"{0:.1}\" y=\"{6:.1}\" text-anchor=\"middle\" fill=\"var(--muted,#5b636d)\">{7}</text>\
+             <text x=\"{8:.1}\" y=\"{9:.1}\" text-anchor=\"end\" fill=\"var(--muted,#5b636d)\">{7}</text>",
+            x(at),
+            top,
+            top + side,
+            left,
+            y(at),
+            left + side,
+            top + side + 16.0,
+            at,
+            left - 7.0,
+            y(at) + 4.0
+        );
+        at += step;
+    }
+    out += &format!(
+        "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\" stroke=\"var(--muted,#5b636d)\"/>",
+        x(low),
+        y(low),
+        x(high),
+        y(high)
+    );
+    for (_, there, here) in points {
+        out += &format!(
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"var(--accent,#0b5f8a)\" fill-opacity=\"0.55\"/>",
+            x(*there),
+            y(*here)
+        );
+    }
+    out += &format!(
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"var(--ink,#1b1f24)\">b in {}</text>\
+         <text x=\"{left}\" y=\"{:.1}\" fill=\"var(--ink,#1b1f24)\">b here</text></svg>",
+        left + side,
+        top + side + 33.0,
+        escape(&called.chars().take(30).collect::<String>()),
+        top - 6.0
+    );
+    out
+}

@@ -1,0 +1,254 @@
+//! Everything to take away: tables, the fit, the report, the plan, the command that repeats the fit, the audit bundle.
+
+use super::{Hall, Hall_, Name, Page, Seen, frame, words, xlsx};
+use crate::history;
+use askama::Template;
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use fedirt_model::exchange::Effects;
+use fedirt_model::statistics::Mode;
+use fedirt_pages::{Frame, PageError, Visitor, render};
+use fedirt_protocol::plan::StudyPlan;
+use std::sync::Arc;
+
+/// A file that can be had: name, kind, what it is, and whether it needs results.
+type Offer = (&'static str, &'static str, &'static str, bool);
+
+const CSV: &str = "text/csv; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
+
+const OFFERS: [Offer; 11] = [
+    ("items.csv", CSV, "Items: estimates and standard errors", true),
+    ("sites.csv", CSV, "Sites: students, effects, standard errors", true),
+    ("covariance.csv", CSV, "Covariance of the estimates", true),
+    (
+        "fit.xlsx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "Items, sites, rounds and summary as a workbook",
+        true,
+    ),
+    ("fit.json", "application/json", "Everything, for programs", true),
+    ("report.html", "text/html; charset=utf-8", "The report: one file that opens anywhere", true),
+    ("plan.toml", "application/toml; charset=utf-8", "The plan, as everyone approved it", false),
+    ("codebook.csv", CSV, "The codebook, as the command line reads it", false),
+    ("repeat.sh", TEXT, "The command that repeats the fit where all files are", false),
+    ("history.csv", CSV, "Every event: when, from whom, how long, SHA-256", false),
+    ("audit.tar", "application/x-tar", "Audit bundle: plan, history and results together", false),
+];
+
+struct Line {
+    file: &'static str,
+    what: &'static str,
+    there: bool,
+}
+
+#[derive(Template)]
+#[template(path = "download.html")]
+struct DownloadPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    lines: Vec<Line>,
+    finished: bool,
+    command: String,
+}
+
+/// `GET /studies/{study}/download`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let finished = hall.fit(&name).is_some();
+    let line = |(file, _, what, needs): Offer| Line { file, what, there: finished || !needs };
+    Ok(render(&DownloadPage {
+        frame: frame(&visitor, &seen, "Download", "/download"),
+        subtitle: words::subtitle(&seen),
+        lines: OFFERS.into_iter().map(line).collect(),
+        finished,
+        command: command(&seen.plan),
+        name,
+    }))
+}
+
+/// `GET /studies/{study}/download/{file}`.
+pub(super) async fn file(State(hall): Hall_, Path((name, file)): Path<(String, String)>) -> Page {
+    let seen = hall.find(&name)?;
+    let back = format!("/studies/{name}/download");
+    // Only names of the list: nothing of an address becomes a path.
+    let Some((file, kind, _, needs)) = OFFERS.into_iter().find(|(known, ..)| *known == file) else {
+        return Err(
+            PageError::not_found("There is no such file to download.").leading(&back, "See what there is")
+        );
+    };
+    if needs {
+        hall.needs_fit(&seen)?;
+    }
+    let work = tokio::task::spawn_blocking(move || content(&hall, &seen, file));
+    let bytes = work.await.map_err(|_| PageError::ours())?;
+    let bytes = bytes.map_err(|text| PageError::bad(text).leading(&back, "Go back"))?;
+    Ok(attached(&format!("{name}-{file}"), kind, bytes))
+}
+
+/// A file to be saved, never shown: the report has scripts of its own, which these pages do not allow.
+fn attached(name: &str, kind: &'static str, bytes: Vec<u8>) -> Response {
+    let safe: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+    let mut response = Body::from(bytes).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    if let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{safe}\"")) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
+    response
+}
+
+fn content(hall: &Arc<Hall>, seen: &Seen, file: &str) -> Result<Vec<u8>, String> {
+    let name = seen.study.name.as_str();
+    let past = || history::read(&hall.folder, name).map_err(|e| e.to_string());
+    match file {
+        "plan.toml" => Ok(seen.study.plan.to_vec()),
+        "codebook.csv" => Ok(codebook(&seen.plan).into_bytes()),
+        "repeat.sh" => Ok(format!(
+            "#!/bin/sh\n# Repeats the study {name} where all files are in one place.\nset -e\n{}\n",
+            command(&seen.plan)
+        )
+        .into_bytes()),
+        "history.csv" => Ok(history::csv(&past()?.entries).into_bytes()),
+        "fit.xlsx" => {
+            let fit = hall.fit(name).ok_or("There are no results yet.")?;
+            xlsx::workbook(&fit, &seen.plan).map_err(|e| format!("The workbook cannot be written: {e}"))
+        }
+        "audit.tar" => bundle(hall, seen, &history::csv(&past()?.entries)),
+        file => {
+            let path = hall.folder.results_of(name).join(file);
+            std::fs::read(&path)
+                .map_err(|_| format!("{file} is not among the results in the coordinator's folder."))
+        }
+    }
+}
+
+/// Plan, history and results in one archive.
+fn bundle(hall: &Hall, seen: &Seen, history: &str) -> Result<Vec<u8>, String> {
+    let name = seen.study.name.as_str();
+    let mut out = Vec::new();
+    let modified = seen.status.updated_ms / 1000;
+    let mut add = |file: &str, bytes: &[u8]| tar(&mut out, &format!("{name}/{file}"), bytes, modified);
+    add("plan.toml", &seen.study.plan)?;
+    add("history.csv", history.as_bytes())?;
+    for (file, _, _, needs) in OFFERS {
+        if needs && let Ok(bytes) = std::fs::read(hall.folder.results_of(name).join(file)) {
+            add(file, &bytes)?;
+        }
+    }
+    out.extend([0; 1024]);
+    Ok(out)
+}
+
+/// One file of an archive (POSIX ustar): a header of 512 bytes, then the content in blocks.
+fn tar(out: &mut Vec<u8>, name: &str, bytes: &[u8], modified: u64) -> Result<(), String> {
+    if name.len() > 100 {
+        return Err(format!("{name}: too long a name for an archive"));
+    }
+    let mut head = [0u8; 512];
+    head[..name.len()].copy_from_slice(name.as_bytes());
+    let mut put = |from: usize, text: String| head[from..from + text.len()].copy_from_slice(text.as_bytes());
+    put(100, "0000644\0".into());
+    put(108, "0000000\0".into());
+    put(116, "0000000\0".into());
+    put(124, format!("{:011o}\0", bytes.len()));
+    put(136, format!("{modified:011o}\0"));
+    put(148, " ".repeat(8));
+    put(156, "0".into());
+    put(257, "ustar\0".into());
+    put(263, "00".into());
+    let sum: u32 = head.iter().map(|b| u32::from(*b)).sum();
+    head[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    out.extend(head);
+    out.extend(bytes);
+    out.extend(std::iter::repeat_n(0, (512 - bytes.len() % 512) % 512));
+    Ok(())
+}
+
+/// A cell of a CSV file.
+fn cell(text: &str) -> String {
+    let plain = !text.contains([',', '"', '\n', ';']);
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}
+
+/// The codebook as `--codebook` reads it.
+fn codebook(plan: &StudyPlan) -> String {
+    let mut out = String::from("item,model,categories\n");
+    for item in &plan.items {
+        let usual = if item.categories.len() == 2 { "2pl" } else { "gpcm" };
+        let model = item.model.as_deref().unwrap_or(usual);
+        out += &format!("{},{model},{}\n", cell(&item.name), item.categories.len());
+    }
+    out
+}
+
+/// A word of a shell.
+fn word(text: &str) -> String {
+    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
+    if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// The fit on the command line, one file per site.
+fn command(plan: &StudyPlan) -> String {
+    let files: Vec<String> = plan.cohort.sites.iter().map(|site| word(&format!("{site}.csv"))).collect();
+    let model = &plan.model;
+    let effects = match model.effects {
+        Effects::None => "none",
+        Effects::Fixed => "fixed",
+        Effects::Random => "random",
+    };
+    let mut out = format!("fedirt fit {} \\\n  --codebook codebook.csv --effects {effects}", files.join(" "));
+    match (plan.mode, &plan.privacy) {
+        (Mode::Private, Some(privacy)) => {
+            out += &format!(" \\\n  --private --epsilon {} --delta {:e}", privacy.epsilon, privacy.delta);
+        }
+        (mode, _) => {
+            out += &format!(
+                " --algorithm {} \\\n  --nodes {} --range {} --tolerance {:e} --max-rounds {}",
+                model.algorithm.name(),
+                model.nodes,
+                model.range,
+                model.tolerance,
+                model.max_rounds
+            );
+            if mode == Mode::Secure {
+                out += " --secure";
+            }
+        }
+    }
+    out += " \\\n  --out repeated";
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_shell_cannot_break_out() {
+        assert_eq!(word("north.csv"), "north.csv");
+        assert_eq!(word("a b'; rm -rf ~"), "'a b'\\''; rm -rf ~'");
+        assert_eq!((cell("a,b"), cell("a\"b")), ("\"a,b\"".into(), "\"a\"\"b\"".into()));
+    }
+
+    #[test]
+    fn archives_are_whole_blocks() {
+        let mut out = Vec::new();
+        tar(&mut out, "a/b.txt", b"hello", 0).unwrap();
+        assert_eq!(out.len(), 1024);
+        assert_eq!(
+            (&out[..7], &out[257..262], &out[512..517]),
+            (&b"a/b.txt"[..], &b"ustar"[..], &b"hello"[..])
+        );
+        assert!(tar(&mut out, &"x".repeat(101), b"", 0).is_err());
+    }
+}

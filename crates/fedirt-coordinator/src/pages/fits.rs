@@ -1,0 +1,52 @@
+//! Fits of finished studies, read once.
+
+use super::{Hall, Seen};
+use fedirt_model::fit::Fit;
+use fedirt_pages::PageError;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+type Known = BTreeMap<String, (SystemTime, u64, Arc<Fit>)>;
+
+/// The fits that were read, by study.
+#[derive(Debug, Default)]
+pub(crate) struct Fits(Mutex<Known>);
+
+impl Fits {
+    fn read(&self, study: &str, path: &Path) -> Option<Arc<Fit>> {
+        let about = std::fs::metadata(path).ok()?;
+        let (changed, length) = (about.modified().ok()?, about.len());
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, size, fit)) = known.get(study)
+            && (*at, *size) == (changed, length)
+        {
+            return Some(fit.clone());
+        }
+        let fit: Arc<Fit> = Arc::new(serde_json::from_slice(&std::fs::read(path).ok()?).ok()?);
+        known.insert(study.to_owned(), (changed, length, fit.clone()));
+        Some(fit)
+    }
+}
+
+impl Hall {
+    /// The fit of a study that has one.
+    pub(crate) fn fit(&self, name: &str) -> Option<Arc<Fit>> {
+        self.fits.read(name, &self.folder.results_of(name).join("fit.json"))
+    }
+
+    /// The fit of a study, or a page that says why there is none.
+    pub(crate) fn needs_fit(&self, seen: &Seen) -> Result<Arc<Fit>, PageError> {
+        let name = seen.study.name.as_str();
+        self.fit(name).ok_or_else(|| {
+            let text = match &seen.status.outcome {
+                Some(outcome) if !outcome.starts_with("finished") => {
+                    format!("The study ended without results: {outcome}")
+                }
+                _ => "The study has no results yet: they appear when its last round is over.".to_owned(),
+            };
+            PageError::not_found(text).leading(&format!("/studies/{name}"), "See what it is doing")
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! One item: its curves with what was observed, its information, its numbers.
+
+use super::results::{Cell, open, parts};
+use super::{Hall_, Page, frame, words};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, State};
+use fedirt_figures::{characteristic_curves, item_information};
+use fedirt_pages::figure::{Numbers, figure};
+use fedirt_pages::{Frame, Html, Link, PageError, Visitor, render};
+
+#[derive(Template)]
+#[template(path = "item.html")]
+struct ItemPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    parts: Vec<Link>,
+    item: String,
+    model: String,
+    codes: String,
+    n: String,
+    a: Cell,
+    steps: Vec<(usize, Cell, Cell)>,
+    figures: Vec<Html>,
+    previous: Option<usize>,
+    next: Option<usize>,
+    number: usize,
+    all: usize,
+    withheld: bool,
+}
+
+/// `GET …/results/items/{item}`: items by their number, as names may hold anything.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path((name, number)): Path<(String, String)>,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let (seen, fit) = open(&hall, &name)?;
+    let index = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).filter(|n| *n < fit.items.len());
+    let Some(index) = index else {
+        let text = format!("The fit has items 1 to {}.", fit.items.len());
+        return Err(PageError::not_found(text).leading(&format!("/studies/{name}/results"), "See all items"));
+    };
+    let item = &fit.items[index];
+    let at = |list: &[Option<f64>], step: usize| list.get(step).copied().flatten();
+    let step = |step: usize| {
+        let b = Cell::new(at(&item.b, step), at(&item.se_b, step), item.fixed);
+        (step + 1, b, Cell::new(at(&item.d, step), at(&item.se_d, step), item.fixed))
+    };
+    let codes: Vec<String> = item.codes.iter().map(u8::to_string).collect();
+    Ok(render(&ItemPage {
+        frame: frame(&visitor, &seen, &item.name, "/results"),
+        subtitle: words::subtitle(&seen),
+        parts: parts(&name, "items"),
+        item: item.name.clone(),
+        model: words::model(&item.model),
+        codes: codes.join(", "),
+        n: item.n.map_or_else(|| words::NONE.into(), words::count),
+        a: Cell::new(item.a, item.se_a, true),
+        steps: (0..item.d.len()).map(step).collect(),
+        figures: vec![
+            figure("item-curves", &characteristic_curves(&fit, index), Numbers::Folded),
+            figure("item-information", &item_information(&fit, index), Numbers::Folded),
+        ],
+        previous: (index > 0).then_some(index),
+        next: (index + 1 < fit.items.len()).then_some(index + 2),
+        number: index + 1,
+        all: fit.items.len(),
+        withheld: words::is_private(&fit),
+        name,
+    }))
+}

@@ -1,0 +1,187 @@
+//! What a study is doing now.
+
+use super::{Hall_, Name, Page, Seen, frame, words};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, State};
+use fedirt_figures::{Table, convergence};
+use fedirt_model::fit::{FORMAT, Fit, Latent, Quadrature, TraceEntry};
+use fedirt_model::statistics::Mode;
+use fedirt_pages::figure::{Numbers, figure};
+use fedirt_pages::{Frame, Html, Moment, PageError, Visitor, events as sse, render};
+use std::time::Duration;
+
+/// How often a study is looked at for pages that are open.
+const PACE: Duration = Duration::from_millis(700);
+
+#[derive(Template)]
+#[template(path = "live.html")]
+struct LivePage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    state: String,
+    class: &'static str,
+    outcome: Option<String>,
+    waiting: Vec<String>,
+    roster: Option<String>,
+    rounds: usize,
+    most_rounds: u32,
+    slowest: Vec<String>,
+    last: Option<Last>,
+    convergence: Html,
+    traffic: Html,
+    numbers: String,
+    bytes: String,
+    joined: usize,
+    sites: usize,
+    students: String,
+    updated: Option<Moment>,
+    has_results: bool,
+    may_begin: bool,
+    may_drop: bool,
+    over: bool,
+    administers: bool,
+    withheld: bool,
+}
+
+struct Last {
+    loglik: String,
+    change: String,
+    gradient: String,
+}
+
+/// `GET /studies/{study}`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let rounds = seen.study.so_far().rounds();
+    let traffic = seen.study.so_far().traffic();
+    let declared = seen.study.so_far().declared();
+    let (state, class) = words::state(&seen.status);
+    let over = seen.status.phase == "over";
+    let private = seen.plan.mode == Mode::Private;
+    let scientific = |v: Option<f64>| {
+        v.filter(|v| v.is_finite()).map_or_else(|| words::NONE.into(), |v| format!("{v:.1e}"))
+    };
+    let last = rounds.last().filter(|_| !private).map(|last| Last {
+        loglik: words::fixed(last.loglik, 3),
+        change: scientific(last.max_change),
+        gradient: scientific(last.max_gradient),
+    });
+    let drawn = convergence(&sketch(&rounds, seen.plan.mode));
+    let students: u64 = declared.values().map(|d| d.students).sum();
+    let page = LivePage {
+        frame: frame(&visitor, &seen, "Live", "").live(format!("/studies/{name}/events")),
+        subtitle: words::subtitle(&seen),
+        state,
+        class,
+        outcome: seen.status.outcome.clone().filter(|o| !o.starts_with("finished")),
+        waiting: seen.status.waiting_for.clone(),
+        roster: seen.status.roster.clone(),
+        rounds: if private { answered(&seen, declared.len()) } else { rounds.len() },
+        most_rounds: seen.plan.model.max_rounds,
+        slowest: rounds.last().map(|last| last.slowest_items.clone()).unwrap_or_default(),
+        last,
+        convergence: if rounds.is_empty() {
+            Html::default()
+        } else {
+            figure("convergence", &drawn, Numbers::Beside)
+        },
+        traffic: sent(&seen),
+        numbers: words::count(traffic.values().map(|t| t.numbers).sum()),
+        bytes: words::bytes(traffic.values().map(|t| t.bytes).sum()),
+        joined: declared.len(),
+        sites: seen.plan.cohort.sites.len(),
+        students: words::count(students),
+        updated: Some(seen.status.updated_ms).filter(|at| *at > 0).map(Moment),
+        has_results: seen.status.results.is_some(),
+        may_begin: seen.status.phase == "gathering",
+        may_drop: matches!(seen.status.phase.as_str(), "approving" | "calling" | "open"),
+        over,
+        administers: visitor.administers(),
+        withheld: private,
+        name,
+    };
+    Ok(render(&page))
+}
+
+/// Rounds that all sites have answered: a private study tells nothing else about them.
+fn answered(seen: &Seen, joined: usize) -> usize {
+    seen.study.so_far().releases().iter().filter(|release| release.sites >= joined).count()
+}
+
+/// A fit that holds nothing but its rounds, which is all that the picture of rounds looks at.
+pub(super) fn sketch(trace: &[TraceEntry], mode: Mode) -> Fit {
+    Fit {
+        format: FORMAT.into(),
+        model: String::new(),
+        effects: String::new(),
+        algorithm: String::new(),
+        mode: mode.name().into(),
+        n: 0,
+        loglik: None,
+        npar: 0,
+        aic: None,
+        bic: None,
+        sabic: None,
+        converged: None,
+        rounds: trace.len(),
+        exchanges: trace.len(),
+        numbers_sent: 0,
+        max_gradient: None,
+        se_type: None,
+        condition_number: None,
+        quadrature: Quadrature { nodes: 0, from: 0.0, to: 0.0, weights: String::new() },
+        latent: Latent { mean: 0.0, sd: 1.0, se_sd: None, se_mean: None },
+        site_sd: None,
+        se_site_sd: None,
+        items: Vec::new(),
+        sites: Vec::new(),
+        trace: trace.to_vec(),
+        curves: None,
+        ability_histogram: None,
+        privacy: None,
+        codebook_hash: String::new(),
+        warnings: Vec::new(),
+        seed: None,
+        version: String::new(),
+    }
+}
+
+/// What each site has sent, as a table.
+fn sent(seen: &Seen) -> Html {
+    let headers = ["Site", "Messages", "Numbers", "Bytes"].map(String::from).to_vec();
+    let rows = seen.study.so_far().traffic().into_iter().map(|(site, traffic)| {
+        vec![
+            site.to_string(),
+            words::count(traffic.messages),
+            words::count(traffic.numbers),
+            words::count(traffic.bytes),
+        ]
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return Html::default();
+    }
+    fedirt_pages::figure::table(&Table { caption: "What each site has sent".into(), headers, rows })
+}
+
+/// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.
+pub(super) async fn events(State(hall): Hall_, Path(name): Name) -> Page {
+    let study = hall.studies.get(&name).ok_or_else(|| PageError::not_found("There is no such study."))?;
+    let state = move || {
+        let status = study.status();
+        let told = status.map(|s| (s.phase, s.turn, s.waiting_for, s.outcome, s.results, s.roster));
+        let seen = (study.so_far().rounds().len(), study.so_far().declared().len());
+        let messages: u64 = study.so_far().traffic().values().map(|t| t.messages).sum();
+        Some(format!("{told:?} {seen:?} {messages}"))
+    };
+    let mut stopping = hall.stopping.clone();
+    Ok(sse::stream(PACE, state, async move {
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }))
+}

@@ -1,0 +1,156 @@
+//! The psychometrician's pages.
+//!
+//! They read what the studies show of themselves and the files of results, and tell the coordinator what an operator would:
+//! invite, begin, drop, end, a new plan. Every route names the right it needs (`ROUTES`), and `fedirt-pages` asks for it.
+
+mod access;
+mod act;
+mod compare;
+mod download;
+mod fits;
+mod house;
+mod invite;
+mod items;
+mod links;
+mod live;
+mod plan_form;
+mod privacy;
+mod results;
+mod roster;
+mod setup;
+mod site_effects;
+mod studies;
+mod summary;
+mod words;
+mod xlsx;
+
+pub use access::{admit, logins, revoke};
+pub use fedirt_pages::{Login, Right, Role};
+pub use house::{At, House, Prepared, limits};
+
+use crate::status::StudyStatus;
+use crate::studies::Studies;
+use crate::study::Study;
+use crate::tools::Tools;
+use crate::{Folder, Settings};
+use axum::extract::{Path, State};
+use axum::routing::{MethodRouter, get, post};
+use fedirt_pages::{Frame, Link, PageError, Route, Visitor};
+use fedirt_protocol::plan::StudyPlan;
+use fits::Fits;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What pages may use.
+pub struct Hall {
+    pub(crate) folder: Folder,
+    pub(crate) settings: Settings,
+    pub(crate) studies: Arc<Studies>,
+    pub(crate) tools: Arc<dyn Tools>,
+    pub(crate) fits: Fits,
+    pub(crate) stopping: watch::Receiver<bool>,
+}
+
+impl std::fmt::Debug for Hall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Hall({:?})", self.studies)
+    }
+}
+
+type Hall_ = State<Arc<Hall>>;
+type Name = Path<String>;
+type Page = Result<axum::response::Response, PageError>;
+type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<Hall>>);
+
+/// Every page: method, path, what it needs, handler.
+pub(crate) const ROUTES: [Entry; 29] = [
+    ("get", "/", Right::Read, || get(studies::show)),
+    ("get", "/new", Right::Analyse, || get(setup::show)),
+    ("get", "/new/check", Right::Analyse, || get(setup::show)),
+    ("post", "/new/check", Right::Analyse, || post(setup::check)),
+    ("post", "/new", Right::Administer, || post(setup::create)),
+    ("get", "/studies/{study}", Right::Read, || get(live::show)),
+    ("get", "/studies/{study}/events", Right::Read, || get(live::events)),
+    ("get", "/studies/{study}/begin", Right::Administer, || get(act::ask_begin)),
+    ("post", "/studies/{study}/begin", Right::Administer, || post(act::begin)),
+    ("get", "/studies/{study}/drop", Right::Administer, || get(act::ask_drop)),
+    ("post", "/studies/{study}/drop", Right::Administer, || post(act::drop_sites)),
+    ("get", "/studies/{study}/end", Right::Administer, || get(act::ask_end)),
+    ("post", "/studies/{study}/end", Right::Administer, || post(act::end)),
+    ("get", "/studies/{study}/plan", Right::Read, || get(studies::plan)),
+    ("get", "/studies/{study}/roster", Right::Read, || get(roster::show)),
+    ("get", "/studies/{study}/invite", Right::Administer, || get(invite::show)),
+    ("post", "/studies/{study}/invite", Right::Administer, || post(invite::make)),
+    ("get", "/studies/{study}/results", Right::Read, || get(results::show)),
+    ("get", "/studies/{study}/results/test", Right::Read, || get(results::test)),
+    ("get", "/studies/{study}/results/sites", Right::Read, || get(site_effects::show)),
+    ("get", "/studies/{study}/results/summary", Right::Read, || get(summary::show)),
+    ("get", "/studies/{study}/results/items/{item}", Right::Read, || get(items::show)),
+    ("get", "/studies/{study}/compare", Right::Read, || get(compare::show)),
+    ("post", "/studies/{study}/compare", Right::Analyse, || post(compare::with_file)),
+    ("get", "/studies/{study}/privacy", Right::Read, || get(privacy::show)),
+    ("post", "/studies/{study}/privacy", Right::Analyse, || post(privacy::what_if)),
+    ("get", "/studies/{study}/download", Right::Read, || get(download::show)),
+    ("get", "/studies/{study}/download/{file}", Right::Read, || get(download::file)),
+    ("get", "/help", Right::Read, || get(studies::help)),
+];
+
+/// Every page: method, path, and what it needs.
+pub fn listing() -> Vec<(&'static str, &'static str, Right)> {
+    ROUTES.iter().map(|(method, path, right, _)| (*method, *path, *right)).collect()
+}
+
+/// The routes, each with the right it needs.
+pub(crate) fn routes() -> Vec<Route<Arc<Hall>>> {
+    let route = |(method, path, right, handler): Entry| match method {
+        "post" => Route::post(path, right, handler()),
+        _ => Route::get(path, right, handler()),
+    };
+    ROUTES.into_iter().map(route).collect()
+}
+
+/// A study as pages see it.
+pub(crate) struct Seen {
+    pub(crate) study: Arc<Study>,
+    pub(crate) plan: StudyPlan,
+    pub(crate) status: StudyStatus,
+}
+
+impl Hall {
+    /// The study of an address.
+    pub(crate) fn find(&self, name: &str) -> Result<Seen, PageError> {
+        let Some(study) = self.studies.get(name) else {
+            let text = "This coordinator serves no study of that name. A plan that was refused is named where the coordinator \
+                        was started.";
+            return Err(PageError::not_found(text));
+        };
+        self.see(study).ok_or_else(PageError::ours)
+    }
+
+    /// A study with its plan and what it is doing.
+    pub(crate) fn see(&self, study: Arc<Study>) -> Option<Seen> {
+        let plan = StudyPlan::parse(std::str::from_utf8(&study.plan).ok()?).ok()?;
+        // A study that has just been opened has not yet said what it is doing.
+        let status = study.status().unwrap_or_else(|| words::newborn(&plan));
+        Some(Seen { study, plan, status })
+    }
+}
+
+/// The frame of a study's page.
+pub(crate) fn frame(visitor: &Visitor, seen: &Seen, title: &str, here: &str) -> Frame {
+    let name = seen.study.name.as_str();
+    let base = format!("/studies/{name}");
+    let tab = |path: &str, text: &str| Link::entry(format!("{base}{path}"), text, path == here);
+    let tabs = [
+        ("", "Live"),
+        ("/roster", "Roster"),
+        ("/results", "Results"),
+        ("/compare", "Compare"),
+        ("/privacy", "Privacy"),
+        ("/plan", "Plan"),
+        ("/download", "Download"),
+    ];
+    Frame::of(visitor, format!("{title}, {name}"))
+        .under(vec![Link::new("/", "Studies")])
+        .beside(tabs.map(|(path, text)| tab(path, text)).to_vec())
+}

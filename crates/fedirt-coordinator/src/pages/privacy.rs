@@ -1,0 +1,143 @@
+//! What was released when, what it cost, and what another ε would bring.
+
+use super::{Hall, Hall_, Name, Page, Seen, frame, words};
+use crate::study::Release;
+use crate::tools::Forecast;
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, State};
+use fedirt_model::statistics::Mode;
+use fedirt_pages::figure::{Numbers, figure};
+use fedirt_pages::{Fields, Frame, Html, Moment, Visitor, render};
+use fedirt_protocol::plan::StudyPlan;
+use std::sync::Arc;
+
+struct Row {
+    round: String,
+    what: String,
+    sites: usize,
+    numbers: String,
+    opened: Moment,
+}
+
+#[derive(Template)]
+#[template(path = "privacy.html")]
+struct PrivacyPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    promise: Vec<String>,
+    private: bool,
+    rows: Vec<Row>,
+    epsilons: String,
+    problem: Option<String>,
+    forecast: Option<(Html, Vec<String>)>,
+    analyses: bool,
+}
+
+/// `GET /studies/{study}/privacy`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    Ok(render(&page(&visitor, &seen)))
+}
+
+/// `POST /studies/{study}/privacy`: a dry run at other ε.
+pub(super) async fn what_if(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let mut page = page(&visitor, &seen);
+    page.epsilons = fields.get("epsilons").to_owned();
+    match epsilons(&page.epsilons) {
+        Ok(list) => match forecast(&hall, &seen.plan, list).await {
+            Ok(found) => {
+                page.forecast = Some((figure("forecast", &found.figure, Numbers::Beside), found.remarks))
+            }
+            Err(problem) => page.problem = Some(problem),
+        },
+        Err(problem) => page.problem = Some(problem),
+    }
+    Ok(render(&page))
+}
+
+/// A list of ε, as people type it.
+pub(super) fn epsilons(text: &str) -> Result<Vec<f64>, String> {
+    let parts = text.split([' ', ';', ',']).filter(|part| !part.is_empty());
+    let list: Result<Vec<f64>, _> =
+        parts.map(|part| part.parse::<f64>().map_err(|_| part.to_owned())).collect();
+    let mut list = list.map_err(|part| format!("ε: {part:?} is no number; write some like 0.5, 1, 2"))?;
+    if list.is_empty() || list.len() > 8 || list.iter().any(|e| !(0.01..=50.0).contains(e)) {
+        return Err("ε: 1 to 8 numbers from 0.01 to 50 are needed, such as 0.5, 1, 2, 4".into());
+    }
+    list.sort_by(f64::total_cmp);
+    list.dedup();
+    Ok(list)
+}
+
+/// A forecast beside the threads that serve connections, for the plan as if it were private.
+pub(super) async fn forecast(hall: &Arc<Hall>, plan: &StudyPlan, list: Vec<f64>) -> Result<Forecast, String> {
+    let (tools, plan) = (hall.tools.clone(), plan.clone());
+    let work = tokio::task::spawn_blocking(move || tools.forecast(&plan, &list));
+    work.await
+        .unwrap_or_else(|_| Err("The forecast failed by a fault of the program; the log says more.".into()))
+}
+
+fn page(visitor: &Visitor, seen: &Seen) -> PrivacyPage {
+    let released = seen.study.so_far().releases();
+    let private = seen.plan.mode == Mode::Private;
+    let row = |release: &Release| Row {
+        round: match release.turn.attempt {
+            1 => release.turn.round.to_string(),
+            attempt => format!("{}, attempt {attempt}", release.turn.round),
+        },
+        what: match seen.plan.mode {
+            Mode::Private => "sums over all sites, with noise".into(),
+            Mode::Secure => "exact sums over all sites, masked".into(),
+            Mode::Plain => "each site's exact sums".into(),
+        },
+        sites: release.sites,
+        numbers: words::count(release.numbers),
+        opened: Moment(release.last.0),
+    };
+    PrivacyPage {
+        frame: frame(visitor, seen, "Privacy", "/privacy"),
+        name: seen.study.name.to_string(),
+        subtitle: words::subtitle(seen),
+        promise: promise(&seen.plan),
+        private,
+        rows: released.iter().map(row).collect(),
+        epsilons: "0.5, 1, 2, 4, 8".into(),
+        problem: None,
+        forecast: None,
+        analyses: visitor.analyses(),
+    }
+}
+
+fn promise(plan: &StudyPlan) -> Vec<String> {
+    let mut out = vec![words::reveals(plan.mode).to_owned()];
+    if let (Mode::Private, Some(privacy)) = (plan.mode, &plan.privacy) {
+        out.push(format!(
+            "ε = {} and δ = {:e} are for the whole study as planned: two rounds. Each site's ledger is debited before its numbers \
+             leave, and never refunded; an attempt that is repeated is debited again.",
+            privacy.epsilon, privacy.delta
+        ));
+        out.push(
+            "Neighbours: one student's answers at one site, zeroed out. How much each site has left is known to the site alone."
+                .into(),
+        );
+    } else {
+        out.push(
+            "Exact sums have no ε: sites enter this study in their ledgers as an exact release, and their policies may refuse \
+             private studies of the same students afterwards."
+                .into(),
+        );
+    }
+    out
+}

@@ -1,0 +1,115 @@
+//! Who takes part, and how items hang together.
+
+use super::{Hall_, Name, Page, Seen, frame, links, words};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, State};
+use fedirt_pages::figure::{Numbers, figure};
+use fedirt_pages::{Frame, Html, Moment, Visitor, render};
+use fedirt_protocol::SiteId;
+use fedirt_protocol::declaration::Declaration;
+use std::collections::BTreeMap;
+
+struct Row {
+    name: String,
+    state: &'static str,
+    key: String,
+    seen: Option<Moment>,
+    students: String,
+    items: String,
+    sent: String,
+}
+
+#[derive(Template)]
+#[template(path = "roster.html")]
+struct RosterPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    rows: Vec<Row>,
+    fingerprint: Option<String>,
+    weakest: Option<String>,
+    nobody: Vec<String>,
+    picture: Html,
+    administers: bool,
+    over: bool,
+}
+
+/// `GET /studies/{study}/roster`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let declared = seen.study.so_far().declared();
+    let names: Vec<String> = seen.plan.items.iter().map(|item| item.name.clone()).collect();
+    let joined: Vec<&Declaration> = declared.values().collect();
+    let sites: Vec<(String, u64)> = declared.iter().map(|(site, d)| (site.to_string(), d.students)).collect();
+    let found = links::links(names.len(), &joined);
+    let drawn = links::picture(&found, &names, &sites);
+    let nobody = if declared.is_empty() { &[][..] } else { &found.nobody };
+    Ok(render(&RosterPage {
+        frame: frame(&visitor, &seen, "Roster", "/roster").live(format!("/studies/{name}/events")),
+        subtitle: words::subtitle(&seen),
+        rows: rows(&seen, &declared),
+        fingerprint: seen.status.roster.clone(),
+        weakest: (!declared.is_empty()).then(|| weakest(&found, &names)),
+        nobody: nobody.iter().map(|item| names[*item].clone()).collect(),
+        picture: figure("links", &drawn, Numbers::Folded),
+        administers: visitor.administers(),
+        over: seen.status.phase == "over",
+        name,
+    }))
+}
+
+fn rows(seen: &Seen, declared: &BTreeMap<SiteId, Declaration>) -> Vec<Row> {
+    let traffic = seen.study.so_far().traffic();
+    let row = |name: &String| {
+        let id = SiteId::try_from(name.as_str()).ok();
+        let status = seen.status.sites.iter().find(|site| site.name == *name);
+        let own = id.as_ref().and_then(|id| declared.get(id));
+        let sent = id.as_ref().and_then(|id| traffic.get(id));
+        let last = id.as_ref().map_or(0, |id| seen.study.last_seen(id));
+        let key = status.and_then(|site| site.key.clone());
+        Row {
+            name: name.clone(),
+            state: match (status.is_some_and(|site| site.lost), own, &key) {
+                (true, ..) => "left out",
+                (_, Some(_), _) => "joined",
+                (_, None, Some(_)) => "enrolled",
+                _ => "invited or to be invited",
+            },
+            key: key.unwrap_or_default(),
+            seen: Some(last).filter(|at| *at > 0).map(Moment),
+            students: own.map_or_else(String::new, |d| words::count(d.students)),
+            items: own.map_or_else(String::new, |d| {
+                format!("{} of {}", d.codes.iter().filter(|mask| **mask != 0).count(), d.codes.len())
+            }),
+            sent: sent.map_or_else(String::new, |t| words::bytes(t.bytes)),
+        }
+    };
+    seen.plan.cohort.sites.iter().map(row).collect()
+}
+
+/// The thinnest link in a sentence.
+fn weakest(found: &links::Links, names: &[String]) -> String {
+    let Some(weakest) = &found.weakest else {
+        return "All items are given by the same sites: nothing can fall apart.".to_owned();
+    };
+    let mut items: Vec<&str> = weakest.apart.iter().take(6).map(|item| names[*item].as_str()).collect();
+    if weakest.apart.len() > 6 {
+        items.push("…");
+    }
+    let which = format!("{} ({})", words::counted(weakest.apart.len(), "item", "items"), items.join(", "));
+    match weakest.students {
+        0 => format!(
+            "Nothing links {which} with the others: there is no common scale. A site that gives both is needed."
+        ),
+        students => format!(
+            "The weakest link holds {which} and the others on one scale: {} students at {} were given items of both.",
+            words::count(students),
+            words::counted(weakest.sites, "site", "sites")
+        ),
+    }
+}

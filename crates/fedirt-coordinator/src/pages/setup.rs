@@ -1,0 +1,238 @@
+//! Setting up a study: the form, what would follow from it, and the plan that it writes.
+
+use super::plan_form::{Complaint, Form};
+use super::{Hall, Hall_, Page, privacy, words};
+use crate::folder;
+use askama::Template;
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect};
+use fedirt_model::exchange::Effects;
+use fedirt_model::statistics::Mode;
+use fedirt_pages::figure::{Numbers, figure};
+use fedirt_pages::frame::respond;
+use fedirt_pages::{Fields, Frame, Html, Link, PageError, Visitor};
+use fedirt_protocol::plan::StudyPlan;
+use std::sync::Arc;
+
+/// ε of the forecast beside the form.
+const EPSILONS: [f64; 5] = [0.5, 1.0, 2.0, 4.0, 8.0];
+/// Items times sites beyond which a forecast would keep people waiting.
+const LARGE: usize = 20_000;
+
+struct Follows {
+    words: Vec<String>,
+    warnings: Vec<String>,
+    forecast: Option<Html>,
+    remarks: Vec<String>,
+    text: String,
+}
+
+struct Choice {
+    value: &'static str,
+    name: &'static str,
+    hint: &'static str,
+    chosen: bool,
+}
+
+#[derive(Template)]
+#[template(path = "setup.html")]
+struct SetupPage {
+    frame: Frame,
+    form: Form,
+    modes: Vec<Choice>,
+    effects: Vec<Choice>,
+    losses: Vec<Choice>,
+    complaints: Vec<Complaint>,
+    follows: Option<Follows>,
+    administers: bool,
+}
+
+impl SetupPage {
+    /// What is wrong with a field.
+    fn wrong(&self, field: &str) -> Option<&str> {
+        self.complaints.iter().find(|c| c.field == field).map(|c| c.text.as_str())
+    }
+
+    /// The complaint of a field as markup, and what ties it to the field.
+    fn told(&self, field: &str) -> Html {
+        let text = self.wrong(field).map(super::links::escape);
+        Html(text.map_or_else(String::new, |text| {
+            format!("<p class=\"problem\" id=\"{field}-problem\">{text}</p>")
+        }))
+    }
+
+    fn marks(&self, field: &str) -> Html {
+        let marks =
+            self.wrong(field).map(|_| format!(" aria-invalid=\"true\" aria-describedby=\"{field}-problem\""));
+        Html(marks.unwrap_or_default())
+    }
+}
+
+fn page(visitor: &Visitor, form: Form) -> SetupPage {
+    let mode = |mode: Mode| Choice {
+        value: mode.name(),
+        name: mode.name(),
+        hint: words::reveals(mode),
+        chosen: form.mode == mode.name(),
+    };
+    let effect = |value, name, hint| Choice { value, name, hint, chosen: form.effects == value };
+    let loss = |value, name, hint| Choice { value, name, hint, chosen: form.on_loss == value };
+    SetupPage {
+        frame: Frame::of(visitor, "Set up a study").under(vec![Link::new("/", "Studies")]),
+        modes: [Mode::Private, Mode::Secure, Mode::Plain].map(mode).into(),
+        effects: vec![
+            effect("fixed", "fixed", "An effect for each site. With many small sites they cost precision."),
+            effect("none", "none", "All sites draw from one population."),
+            effect("random", "random", "Sites are drawn from a normal distribution. Not in private."),
+        ],
+        losses: vec![
+            loss("wait", "wait for it", "Everybody waits until the site is back."),
+            loss("end", "end the study", "Without a result."),
+            loss(
+                "reveal_lost_site",
+                "go on without it",
+                "Lets the coordinator compute what that site sent: officers must consent.",
+            ),
+        ],
+        complaints: Vec::new(),
+        follows: None,
+        administers: visitor.administers(),
+        form,
+    }
+}
+
+/// `GET /new`.
+pub(super) async fn show(Extension(visitor): Extension<Visitor>) -> Page {
+    Ok(respond(StatusCode::OK, &page(&visitor, Form::default())))
+}
+
+/// `POST /new/check`: what would follow. Nothing is kept.
+pub(super) async fn check(
+    State(hall): Hall_,
+    Extension(visitor): Extension<Visitor>,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let form = Form::of(&fields);
+    let read = form.plan(&*hall.tools);
+    let mut page = page(&visitor, form);
+    match read {
+        Ok((text, plan)) => {
+            page.follows = Some(follows(&hall, text, &plan).await);
+            Ok(respond(StatusCode::OK, &page))
+        }
+        Err(complaints) => {
+            page.complaints = complaints;
+            Ok(respond(StatusCode::UNPROCESSABLE_ENTITY, &page))
+        }
+    }
+}
+
+/// `POST /new`: writes the plan, and serves the study.
+pub(super) async fn create(
+    State(hall): Hall_,
+    Extension(visitor): Extension<Visitor>,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let form = Form::of(&fields);
+    let read = form.plan(&*hall.tools);
+    let made = match read {
+        Ok((text, plan)) => write(hall, text, plan.study).await?,
+        Err(complaints) => Err(complaints),
+    };
+    match made {
+        Ok(address) => Ok(Redirect::to(&address).into_response()),
+        Err(complaints) => {
+            let mut page = page(&visitor, form);
+            page.complaints = complaints;
+            Ok(respond(StatusCode::UNPROCESSABLE_ENTITY, &page))
+        }
+    }
+}
+
+/// Writes a plan and opens its study; returns where it is seen, or what is wrong with its name.
+async fn write(
+    hall: Arc<Hall>,
+    text: String,
+    study: String,
+) -> Result<Result<String, Vec<Complaint>>, PageError> {
+    let work = move || {
+        let path = hall.folder.plans().join(format!("{study}.toml"));
+        match folder::create(&path, &text) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let text = format!("There is a plan called {study} already: choose another name.");
+                return Ok(Err(vec![Complaint { field: "study", text }]));
+            }
+            Err(error) => {
+                return Err(PageError::bad(format!(
+                    "The plan cannot be written to the coordinator's folder: {error}"
+                )));
+            }
+        }
+        match hall.studies.open(&path) {
+            Ok(_) => Ok(Ok(format!("/studies/{study}"))),
+            Err(error) => {
+                // A plan that cannot be served must not be found at the next start.
+                let _ = std::fs::remove_file(&path);
+                Err(PageError::bad(error.to_string()).leading("/new", "Back to the form"))
+            }
+        }
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(PageError::ours()))
+}
+
+async fn follows(hall: &Arc<Hall>, text: String, plan: &StudyPlan) -> Follows {
+    let mut warnings = warnings(plan);
+    let (mut forecast, mut remarks) = (None, Vec::new());
+    if plan.mode == Mode::Private {
+        if plan.items.len() * plan.cohort.sites.len() > LARGE {
+            warnings.push(
+                "So many items and sites that the forecast would take minutes: use `fedirt privacy plan`."
+                    .into(),
+            );
+        } else {
+            let mut list = EPSILONS.to_vec();
+            list.extend(plan.privacy.as_ref().map(|p| p.epsilon));
+            list.sort_by(f64::total_cmp);
+            list.dedup();
+            match privacy::forecast(hall, plan, list).await {
+                Ok(found) => {
+                    forecast = Some(figure("forecast", &found.figure, Numbers::Folded));
+                    remarks = found.remarks;
+                }
+                Err(problem) => warnings.push(problem),
+            }
+        }
+    }
+    Follows { words: plan.in_words(), warnings, forecast, remarks, text }
+}
+
+/// What is small enough to matter.
+fn warnings(plan: &StudyPlan) -> Vec<String> {
+    let mut out = Vec::new();
+    let (items, sites, students) = (plan.items.len(), plan.cohort.sites.len(), plan.cohort.expected_students);
+    if items < 5 {
+        out.push(format!("{items} items are few: slopes and difficulties will be vague, and sums tell much about single answers."));
+    }
+    if students < 500 {
+        out.push(format!("About {students} students are few for a 2PL; 500 or more are usual."));
+    }
+    if sites as u64 * 10 > students && plan.model.effects == Effects::Fixed {
+        out.push(format!(
+            "About {} students a site: fixed effects will have standard errors of half a standard deviation or more.",
+            students / sites.max(1) as u64
+        ));
+    }
+    if plan.mode == Mode::Secure && plan.pooled_rows_may_be_inferred() {
+        out.push("With 12 items or fewer, or fewer than 1000 students, exact sums can determine the pooled table of all answers. The plan names this risk.".into());
+    }
+    if plan.mode == Mode::Secure && sites == 3 {
+        out.push("With three sites, each can see the sum of the other two. The plan names this risk.".into());
+    }
+    if plan.mode == Mode::Plain {
+        out.push("The coordinator can rebuild answers of single students from a site's sums. The plan names this risk.".into());
+    }
+    out
+}

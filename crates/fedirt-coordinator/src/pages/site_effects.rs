@@ -1,0 +1,104 @@
+//! Sites in order of their effects, as estimated or drawn towards zero.
+
+use super::results::{open, parts};
+use super::{Hall_, Name, Page, frame, words};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, RawQuery, State};
+use fedirt_figures::site_effects;
+use fedirt_model::fit::Fit;
+use fedirt_pages::figure::{Numbers, figure};
+use fedirt_pages::{Fields, Frame, Html, Link, Visitor, render};
+
+#[derive(Template)]
+#[template(path = "sites.html")]
+struct SitesPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    parts: Vec<Link>,
+    figure: Html,
+    offers: bool,
+    shrunken: bool,
+    between: String,
+}
+
+/// `GET …/results/sites`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    RawQuery(query): RawQuery,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let (seen, fit) = open(&hall, &name)?;
+    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+    let shrink = shrinkage(&fit);
+    let shrunken = query.get("show") == "shrunken" && shrink.is_some();
+    let between = shrink.as_ref().map_or_else(String::new, |(sd, _)| words::fixed(Some(*sd), 3));
+    let mut drawn = site_effects(if shrunken { shrink.as_ref().map_or(&fit, |(_, fit)| fit) } else { &fit });
+    if shrunken {
+        drawn.title = "Site effects, drawn towards zero".into();
+        drawn.notes.push(format!(
+            "Shrunken by τ²/(τ² + SE²) with an SD between sites of τ = {between} (moments): small sites most."
+        ));
+    }
+    Ok(render(&SitesPage {
+        frame: frame(&visitor, &seen, "Sites", "/results"),
+        subtitle: words::subtitle(&seen),
+        parts: parts(&name, "/sites"),
+        figure: figure("site-effects", &drawn, Numbers::Beside),
+        offers: shrink.is_some(),
+        shrunken,
+        between,
+        name,
+    }))
+}
+
+/// Fixed effects as if sites were drawn from a normal distribution: its SD by moments, and the shrunken fit.
+fn shrinkage(fit: &Fit) -> Option<(f64, Fit)> {
+    if fit.effects != "fixed" {
+        return None;
+    }
+    let known: Vec<(f64, f64)> = fit.sites.iter().filter_map(|s| Some((s.effect?, s.se?))).collect();
+    let usable: Vec<(f64, f64)> =
+        known.into_iter().filter(|(e, se)| e.is_finite() && se.is_finite() && *se > 0.0).collect();
+    if usable.len() < 3 {
+        return None;
+    }
+    let n = usable.len() as f64;
+    let mean = usable.iter().map(|(e, _)| e).sum::<f64>() / n;
+    let spread = usable.iter().map(|(e, _)| (e - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let noise = usable.iter().map(|(_, se)| se * se).sum::<f64>() / n;
+    let between = (spread - noise).max(0.0);
+    let mut fit = fit.clone();
+    for site in &mut fit.sites {
+        if let (Some(effect), Some(se)) = (site.effect, site.se) {
+            let share = between / (between + se * se).max(f64::MIN_POSITIVE);
+            (site.effect, site.se) = (Some(mean + share * (effect - mean)), Some(se * share.sqrt()));
+        }
+    }
+    Some((between.sqrt(), fit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fedirt_model::fit::FitSite;
+
+    #[test]
+    fn small_sites_are_drawn_most() {
+        let mut fit = super::super::live::sketch(&[], fedirt_model::statistics::Mode::Plain);
+        let site =
+            |effect: f64, se: f64| FitSite { name: "s".into(), n: 10, effect: Some(effect), se: Some(se) };
+        fit.sites = vec![site(1.0, 0.1), site(1.0, 0.8), site(-2.0, 0.1)];
+        assert!(shrinkage(&fit).is_none(), "the model has no fixed effects");
+        fit.effects = "fixed".into();
+        let (between, shrunken) = shrinkage(&fit).unwrap();
+        let effect = |k: usize| shrunken.sites[k].effect.unwrap();
+        assert!(between > 1.0 && effect(0) > effect(1) && effect(1) > 0.0 && effect(2) > -2.0);
+        // Nothing between sites but noise: all at their mean.
+        fit.sites = vec![site(0.1, 0.5), site(0.0, 0.5), site(-0.1, 0.5)];
+        let (between, shrunken) = shrinkage(&fit).unwrap();
+        assert!(between == 0.0 && shrunken.sites.iter().all(|s| s.effect.unwrap().abs() < 1e-12));
+    }
+}

@@ -1,0 +1,152 @@
+//! What things are called on pages.
+
+use super::Seen;
+use crate::status::StudyStatus;
+use fedirt_model::fit::Fit;
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::plan::StudyPlan;
+
+/// What is not there.
+pub(super) const NONE: &str = "–";
+
+/// The status of a study that has said nothing yet.
+pub(super) fn newborn(plan: &StudyPlan) -> StudyStatus {
+    StudyStatus {
+        study: plan.study.clone(),
+        mode: plan.mode.name().to_owned(),
+        plan: String::new(),
+        phase: "gathering".into(),
+        turn: None,
+        waiting_for: plan.cohort.sites.clone(),
+        roster: None,
+        released: false,
+        outcome: None,
+        results: None,
+        sites: Vec::new(),
+        updated_ms: 0,
+    }
+}
+
+/// What a study is doing, in words, and how to colour them.
+pub(super) fn state(status: &StudyStatus) -> (String, &'static str) {
+    let round = status.turn.map_or_else(String::new, |turn| match turn.attempt {
+        1 => format!("round {}", turn.round),
+        attempt => format!("round {}, attempt {attempt}", turn.round),
+    });
+    match status.phase.as_str() {
+        "gathering" => ("Sites are joining".into(), "run"),
+        "approving" => ("Sites compare and sign the roster".into(), "run"),
+        "calling" => (format!("Sites say hello to {round}"), "run"),
+        "open" => (format!("Sites answer {round}"), "run"),
+        _ => match status.outcome.as_deref() {
+            Some("finished") => ("Finished".into(), ""),
+            Some("finished, not converged") => ("Finished, not converged".into(), "bad"),
+            Some(_) => ("Ended without results".into(), "bad"),
+            None => ("Over".into(), ""),
+        },
+    }
+}
+
+/// ε as people write it, and whether it is spent; exact sums have none.
+pub(super) fn epsilon(plan: &StudyPlan, status: &StudyStatus) -> String {
+    match (plan.mode, &plan.privacy, status.released) {
+        (Mode::Private, Some(privacy), true) => format!("ε = {} spent", privacy.epsilon),
+        (Mode::Private, Some(privacy), false) => format!("ε = {} planned", privacy.epsilon),
+        (_, _, true) => "exact sums released".into(),
+        (_, _, false) => "exact sums planned".into(),
+    }
+}
+
+/// What a mode reveals, in a sentence.
+pub(super) fn reveals(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Private => {
+            "The coordinator sees sums with noise that the sites make. Each student is protected by (ε, δ), whatever the \
+             coordinator does. The only mode that protects students."
+        }
+        Mode::Secure => {
+            "The coordinator sees exact sums over all sites only. That hides which site a number came from, not the answers of \
+             all sites taken together."
+        }
+        Mode::Plain => {
+            "The coordinator sees each site's sums, from which answers can be rebuilt. For coordinators that could hold the data \
+             themselves."
+        }
+    }
+}
+
+/// A model's name as people know it.
+pub(super) fn model(name: &str) -> String {
+    match name {
+        "rasch" => "Rasch".into(),
+        "mixed" => "mixed".into(),
+        other => other.to_uppercase(),
+    }
+}
+
+/// A number with some decimals and a real minus sign.
+pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
+    match value {
+        Some(v) if v.is_finite() => format!("{v:.decimals$}"),
+        _ => NONE.into(),
+    }
+}
+
+/// A count with thin spaces.
+pub(super) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Bytes as people read them.
+pub(super) fn bytes(value: u64) -> String {
+    match value {
+        0..=9_999 => format!("{} B", count(value)),
+        10_000..=9_999_999 => format!("{:.1} kB", value as f64 / 1e3),
+        _ => format!("{:.1} MB", value as f64 / 1e6),
+    }
+}
+
+/// "1 site", "2 sites".
+pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{} {many}", count(n as u64)) }
+}
+
+/// The line under a study's name.
+pub(super) fn subtitle(seen: &Seen) -> String {
+    format!(
+        "{}, {}, {}. {}",
+        seen.plan.mode.name(),
+        counted(seen.plan.items.len(), "item", "items"),
+        counted(seen.plan.cohort.sites.len(), "site", "sites"),
+        seen.plan.purpose.trim()
+    )
+}
+
+/// What a private fit keeps back, for the pages that would show it.
+pub(super) fn is_private(fit: &Fit) -> bool {
+    fit.mode == "private"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!((count(12), bytes(123), bytes(12_345)), ("12".into(), "123 B".into(), "12.3 kB".into()));
+        assert_eq!((fixed(Some(f64::NAN), 2), fixed(Some(1.0), 2)), (NONE.into(), "1.00".into()));
+        assert_eq!(
+            (counted(1, "site", "sites"), counted(0, "site", "sites")),
+            ("1 site".into(), "0 sites".into())
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! `fedirt coordinator access`: who may log in to the pages.
+
+use super::told;
+use crate::error::CliError;
+use crate::output::{stderr, stdout};
+use clap::{Args, Subcommand, ValueEnum};
+use fedirt_coordinator::{Folder, pages};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct AccessArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    #[command(subcommand)]
+    pub command: Wish,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Wish {
+    /// Say who may log in
+    List,
+    /// Let somebody log in; prints the key, once
+    Add {
+        /// Who
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// As what
+        #[arg(long, value_enum, default_value = "auditor")]
+        role: RoleArg,
+    },
+    /// Let somebody log in no more
+    Revoke {
+        /// Who
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+/// Roles of the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleArg {
+    /// Runs studies
+    Administrator,
+    /// Works with results, tries plans out, changes nothing
+    Analyst,
+    /// Sees everything, changes nothing
+    Auditor,
+}
+
+impl From<RoleArg> for fedirt_pages::Role {
+    fn from(role: RoleArg) -> Self {
+        match role {
+            RoleArg::Administrator => Self::Administrator,
+            RoleArg::Analyst => Self::Analyst,
+            RoleArg::Auditor => Self::Auditor,
+        }
+    }
+}
+
+pub(super) fn run(args: &AccessArgs) -> Result<(), CliError> {
+    let folder = Folder::open(&args.dir).map_err(told)?;
+    match &args.command {
+        Wish::List => {
+            let logins = pages::logins(&folder).map_err(told)?;
+            if logins.is_empty() {
+                return stdout::print(
+                    "nobody may log in yet: the coordinator makes a log-in when it starts\n",
+                );
+            }
+            let line = |login: &pages::Login| {
+                format!("{:<20} {:<14} since {}\n", login.name, login.role.name(), login.created)
+            };
+            stdout::print(&logins.iter().map(line).collect::<String>())
+        }
+        Wish::Add { name, role } => {
+            let key = pages::admit(&folder, name, (*role).into()).map_err(told)?;
+            stdout::print_raw(&format!("{}\n", key.reveal()))?;
+            stderr::note(&format!(
+                "this is the log-in key of {name}, shown once: hand it over by a way that nobody else reads. Behind the # of the pages' /login address it is filled in"
+            ));
+            Ok(())
+        }
+        Wish::Revoke { name } => {
+            pages::revoke(&folder, name).map_err(told)?;
+            stdout::print(&format!("{name} is logged out, and may not log in any more\n"))
+        }
+    }
+}
