@@ -85,9 +85,18 @@ fn every_row_gives_one_score_in_order_and_depends_on_no_other() {
 #[test]
 fn rows_that_lack_answers_count_for_nothing_or_are_scored_wrong() {
     let counted = scores(&ROWS, 0, &request(Effects::Fixed, false, MissingAnswers::Counted));
-    let last = counted[0].len() - 1;
-    let counts: Vec<f64> = counted.iter().map(|row| row[last]).collect();
-    assert_eq!(counts, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    // One count for each of two booklets at each of three sites.
+    let last = counted[0].len() - 6;
+    let counts = |rows: &[Vec<f64>], at: usize| rows.iter().map(|row| row[last + at]).collect::<Vec<_>>();
+    assert_eq!(counts(&counted, 0), [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(counts(&counted, 1), [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    assert!((2..6).all(|at| counts(&counted, at) == [0.0; 6]));
+    let elsewhere = scores(&ROWS, 2, &request(Effects::Fixed, false, MissingAnswers::Counted));
+    assert_eq!((elsewhere[0][last + 4], elsewhere[1][last + 5]), (1.0, 1.0));
+    // Without effects all sites are one.
+    let none = request(Effects::None, false, MissingAnswers::Counted);
+    assert_eq!(none.width().expect("a width"), none.theta.len() + 2);
+    assert_eq!(scores(&ROWS, 2, &none)[1][none.theta.len()..], [0.0, 1.0]);
     assert!(counted[2..].iter().flatten().all(|x| *x == 0.0));
     // Items outside the booklet have no score: log a and b of the first item, b of the last.
     assert!([0, 1, 8].iter().all(|r| counted[1][*r] == 0.0) && counted[1][2] != 0.0);

@@ -147,6 +147,38 @@ fn plans_that_cannot_be_run_are_refused() {
 }
 
 #[test]
+fn a_fit_that_ends_on_a_bound_or_nowhere_says_so() {
+    let names: Vec<String> = (0..8).map(|j| format!("i{j}")).collect();
+    let codes = |result: &Score2Result| -> Vec<(String, String)> {
+        result.warnings(&names, &names[..SITES]).into_iter().map(|w| (w.code, w.message)).collect()
+    };
+    // Nobody solves the first item, and the prior has nothing against it.
+    let mut plan = plan(8, Effects::Fixed, 50.0);
+    plan.prior.difficulty_sd = 50.0;
+    let unsolved: Vec<ResponseTable> = (tables(8).iter())
+        .map(|table| {
+            let mut cells: Vec<u8> = table.rows().flatten().copied().collect();
+            cells.chunks_exact_mut(8).for_each(|row| row[0] = 0);
+            ResponseTable::new(ROWS, 8, cells).expect("a table")
+        })
+        .collect();
+    let result = run(plan.clone(), &unsolved).expect("a run");
+    let told = codes(&result);
+    assert!(told.iter().any(|(code, text)| code == "on_a_bound" && text.starts_with("i0: ")), "{told:?}");
+    let sound = run(plan.clone(), &tables(8)).expect("a run");
+    assert!(sound.converged && sound.on_bound.is_empty() && codes(&sound).is_empty(), "{:?}", codes(&sound));
+
+    // Sums that contradict each other.
+    let (mut machine, first) = Score2::new(plan.clone()).expect("a run");
+    let width = first.width().expect("a width");
+    machine.advance(&vec![1e4; width]).expect("a second question");
+    let Ok(Step::Done(result)) = machine.advance(&vec![-1e4; width]) else { panic!("an end") };
+    let told = codes(&result);
+    assert!(told.iter().any(|(code, _)| code == "no_convergence" || code == "on_a_bound"), "{told:?}");
+    assert_eq!(result.converged, told.iter().all(|(code, _)| code != "no_convergence"));
+}
+
+#[test]
 fn nothing_but_estimates_is_reported() {
     let plan = plan(8, Effects::Fixed, 0.1);
     let result = run(plan.clone(), &tables(8)).expect("a run");
@@ -164,7 +196,8 @@ fn nothing_but_estimates_is_reported() {
     assert_eq!(fit.numbers_sent, 2 * 19);
     let numbers = [fit.loglik, fit.aic, fit.bic, fit.sabic, fit.max_gradient, fit.condition_number];
     assert_eq!(numbers, [None; 6]);
-    assert_eq!((fit.converged, fit.seed), (None, None));
+    // Whether the fit of noisy sums came to rest is a function of these sums.
+    assert_eq!((fit.converged, fit.seed), (Some(true), None));
     assert!(fit.curves.is_none() && fit.ability_histogram.is_none());
     assert!(fit.items.iter().all(|i| i.n.is_none() && i.se_a.is_some() && i.se_b[0].is_some()));
     assert!(fit.sites.iter().all(|s| s.effect.is_some() && s.se.is_some() && s.n == 500));

@@ -2,7 +2,8 @@
 
 use super::PrivateError;
 use super::coordinates::Coordinates;
-use super::plan::{MissingAnswers, Score2Plan};
+use super::counts::Counts;
+use super::plan::Score2Plan;
 use super::scorer::Scorer;
 use crate::design::Design;
 use crate::exchange::Effects;
@@ -18,6 +19,8 @@ pub(super) struct Cell {
     pub site: usize,
     pub booklet: usize,
     pub students: f64,
+    /// Which count its complete rows add to; 0 where none are counted.
+    pub count: usize,
 }
 
 /// Which simulated students: the same purpose always draws the same uniform numbers, whatever θ is.
@@ -44,7 +47,7 @@ pub(super) struct Population {
     pub coordinates: Coordinates,
     pub cells: Vec<Cell>,
     pub students: f64,
-    pub counted: bool,
+    pub counts: Counts,
     grid: Grid,
     spread: f64,
     booklets: Vec<Vec<usize>>,
@@ -56,6 +59,7 @@ impl Population {
     /// The students of a plan, once it is checked.
     pub(super) fn new(plan: &Score2Plan) -> Result<Self, PrivateError> {
         plan.check()?;
+        let counts = plan.counts();
         let mut cells: Vec<Cell> = Vec::new();
         for (site, s) in plan.sites.iter().enumerate() {
             for (booklet, &n) in s.rows.iter().enumerate().filter(|(_, n)| **n > 0) {
@@ -63,7 +67,10 @@ impl Population {
                 let site = if plan.effects == Effects::None { 0 } else { site };
                 match cells.iter_mut().find(|c| c.site == site && c.booklet == booklet) {
                     Some(cell) => cell.students += n as f64,
-                    None => cells.push(Cell { site, booklet, students: n as f64 }),
+                    None => {
+                        let count = if counts.any() { counts.of(site, booklet) } else { 0 };
+                        cells.push(Cell { site, booklet, students: n as f64, count });
+                    }
                 }
             }
         }
@@ -73,7 +80,7 @@ impl Population {
             coordinates: plan.coordinates()?,
             cells,
             students: plan.students() as f64,
-            counted: plan.missing == MissingAnswers::Counted,
+            counts,
             grid: Grid::new(plan.grid),
             spread: plan.spread(),
             booklets: plan.booklets.clone(),
@@ -85,6 +92,18 @@ impl Population {
     /// Whether expectations are exact.
     pub(super) fn enumerated(&self) -> bool {
         self.patterns.is_some()
+    }
+
+    /// Whether complete rows are counted.
+    pub(super) fn counted(&self) -> bool {
+        self.counts.any()
+    }
+
+    /// Students of each count.
+    pub(super) fn students_by_count(&self) -> Vec<f64> {
+        let mut students = vec![0.0; self.counts.len()];
+        self.cells.iter().filter(|_| self.counted()).for_each(|cell| students[cell.count] += cell.students);
+        students
     }
 
     /// Scorer of a site.

@@ -10,8 +10,9 @@
 //! Over simulated students, m = Σ_k N_k mean_k(ψ − βg) with β = G F⁻¹ and F = Σ_k N_k Cov_k(g): since E_θ[g] = 0
 //! this control variate is free, and leaves the variance (S − βGᵀ)·N/M, which is added to that of the sums.
 //!
-//! Where incomplete rows count for nothing, a row is complete with probability ρ, whatever its answers: then
-//! m = ρ Σ N_k E_k[ψ], and Cov = ρ Cov_k(ψ) + ρ(1 − ρ) E_k[ψ]E_k[ψ]ᵀ. A count of 1 is one of the coordinates.
+//! Where incomplete rows count for nothing, a row of cell k is complete with probability ρ_k, whatever its answers:
+//! then m = Σ ρ_k N_k E_k[ψ], so dm/dρ_k = N_k E_k[ψ], and Cov = ρ_k Cov_k(ψ) + ρ_k(1 − ρ_k) E_k[ψ]E_k[ψ]ᵀ; G and F have
+//! ρ_k N_k in place of N_k. A 1 in the count of its cell is among a complete row's coordinates ([`super::counts`]).
 
 use super::cells::{Population, Sample};
 use nalgebra::{DMatrix, DMatrixView, DVector};
@@ -38,7 +39,7 @@ pub(super) struct Release {
 impl Release {
     pub(super) fn new(population: &Population, theta: Vec<f64>, whitening: DMatrix<f64>, clip: f64) -> Self {
         let product = whitening.transpose() * &whitening;
-        let width = population.coordinates.compact_len() + usize::from(population.counted);
+        let width = population.coordinates.compact_len() + usize::from(population.counted());
         let metric = |site: usize| {
             let mut metric = DMatrix::zeros(width, width);
             let map = population.coordinates.compact(site);
@@ -47,7 +48,7 @@ impl Release {
                     metric[(*at, *to)] += x * y * product[(r, c)];
                 }
             }
-            if population.counted {
+            if population.counted() {
                 metric[(width - 1, width - 1)] = 1.0;
             }
             metric
@@ -82,9 +83,9 @@ impl Release {
     fn clipped(&self, population: &Population, cell: usize, rows: &[u8]) -> DMatrix<f64> {
         let n = rows.len() / population.coordinates.design().len();
         let scorer = population.scorer(&self.theta, population.cells[cell].site);
-        let width = scorer.len() + usize::from(population.counted);
+        let width = scorer.len() + usize::from(population.counted());
         let mut u = DMatrix::zeros(width, n);
-        if population.counted {
+        if population.counted() {
             u.row_mut(width - 1).fill(1.0);
         }
         scorer.score(rows, width, u.as_mut_slice(), &mut vec![0.0; n]);
@@ -115,7 +116,7 @@ fn cell_moments(
     let scorer = population.scorer(theta, population.cells[cell].site);
     let (rows, weights) = population.rows(cell, &scorer, theta, sample);
     let items = population.coordinates.design().len();
-    let (c, width) = (scorer.len(), scorer.len() + usize::from(population.counted));
+    let (c, width) = (scorer.len(), scorer.len() + usize::from(population.counted()));
     let size = c + releases.len() * width;
     let mut out = CellMoments { mean: DVector::zeros(size), second: DMatrix::zeros(size, size) };
     let students = rows.len() / items;
@@ -149,7 +150,7 @@ fn cell_moments(
 pub(super) struct Moments {
     /// m.
     pub mean: DVector<f64>,
-    /// dm/dθ, and as last column dm/dρ where complete rows are counted.
+    /// dm/dθ, and as last columns dm/dρ where complete rows are counted.
     pub jacobian: DMatrix<f64>,
     /// S and the variance that the simulation of m adds.
     pub covariance: DMatrix<f64>,
@@ -171,11 +172,11 @@ pub(super) fn information(population: &Population, theta: &[f64], sample: Sample
     out
 }
 
-/// Moments of the sums of all releases at θ and ρ; `None` where information is singular.
+/// Moments of the sums of all releases at θ and ρ, one share for each count; `None` where information is singular.
 pub(super) fn moments(
     population: &Population,
     theta: &[f64],
-    rho: f64,
+    rho: &[f64],
     releases: &[Release],
     sample: Sample,
 ) -> Option<Moments> {
@@ -184,35 +185,36 @@ pub(super) fn moments(
         .map(|cell| cell_moments(population, cell, theta, releases, sample))
         .collect();
     let coordinates = &population.coordinates;
-    let counted = usize::from(population.counted);
+    let counts = population.counts.len();
     let (d, c) = (coordinates.len(), coordinates.compact_len());
-    let (width, wide) = (c + counted, d + counted);
+    let (width, wide) = (c + usize::from(population.counted()), d + counts);
     let size = releases.len() * wide;
     let mut s = DMatrix::zeros(size, size);
     let mut g = DMatrix::zeros(size, d);
     let mut f = DMatrix::zeros(d, d);
-    let (mut psi_mean, mut g_mean) = (DVector::zeros(size), DVector::zeros(d));
-    // A row that can be incomplete varies a little more; ρ itself may stray above 1 while it is fitted.
-    let rest = 1.0 - rho.min(1.0);
+    // Σ N_k E_k[ψ] and Σ N_k E_k[g] over the cells of each count, or over all where none are counted.
+    let all = [1.0];
+    let rho = if counts > 0 { rho } else { &all[..] };
+    let (mut psi_mean, mut g_mean) = (DMatrix::zeros(size, rho.len()), DMatrix::zeros(d, rho.len()));
     for (cell, moments) in population.cells.iter().zip(&cells) {
         let map = coordinates.compact(cell.site);
         let mut wide_map = map.clone();
-        if population.counted {
-            wide_map.push((c, 1.0));
-        }
+        wide_map.extend((0..counts).map(|h| (c, if h == cell.count { 1.0 } else { 0.0 })));
         let CellMoments { mean, second } = moments;
         let covariance = second - mean * mean.transpose();
-        let with_rest = &covariance + mean * mean.transpose() * rest;
-        let n = cell.students;
+        // ρ may stray above 1 while it is fitted; a row that can be incomplete varies a little more.
+        let complete = rho[cell.count].min(1.0);
+        let with_rest = &covariance + mean * mean.transpose() * (1.0 - complete);
+        let n = cell.students * complete;
         spread(&mut f, (0, 0), n, covariance.view((0, 0), (c, c)), &map, &map);
         for (i, (at, x)) in map.iter().enumerate() {
-            g_mean[i] += n * x * mean[*at];
+            g_mean[(i, cell.count)] += cell.students * x * mean[*at];
         }
         for r in 0..releases.len() {
             let from = c + r * width;
             spread(&mut g, (r * wide, 0), n, covariance.view((from, 0), (width, c)), &wide_map, &map);
             for (i, (at, x)) in wide_map.iter().enumerate() {
-                psi_mean[r * wide + i] += n * x * mean[from + at];
+                psi_mean[(r * wide + i, cell.count)] += cell.students * x * mean[from + at];
             }
             for q in 0..releases.len() {
                 let block = with_rest.view((from, c + q * width), (width, width));
@@ -245,12 +247,13 @@ pub(super) fn moments(
         let residual = &s - &beta * g.transpose();
         s += residual * (population.students / population.all_draws(sample));
     }
-    let mut jacobian = g * rho;
-    if population.counted {
-        jacobian = jacobian.insert_column(d, 0.0);
-        jacobian.set_column(d, &psi_mean);
+    let mean = &psi_mean * DVector::from_column_slice(rho);
+    let mut jacobian = g;
+    if counts > 0 {
+        jacobian = jacobian.insert_columns(d, counts, 0.0);
+        jacobian.columns_mut(d, counts).copy_from(&psi_mean);
     }
-    Some(Moments { mean: psi_mean * rho, jacobian, covariance: s * rho.min(1.0) })
+    Some(Moments { mean, jacobian, covariance: s })
 }
 
 /// Adds N·E C Eᵀ of a cell, where row i of E is `map[i]`.

@@ -11,7 +11,7 @@ use super::expectation::{Release, information, moments};
 use super::fisher::whitening;
 use super::gauss_newton::{GAP, draws, regular};
 use super::plan::{ROUND_SHARES, Score2Plan, step_difficulty};
-use super::score2::{COMPLETE, Score2Result};
+use super::score2::{Score2Result, noise_ratio};
 use nalgebra::DMatrix;
 
 /// SD of log a, and of site effects, in a guess that nobody has improved upon.
@@ -21,6 +21,8 @@ const TYPICAL: (f64, f64) = (0.35, 0.5);
 #[derive(Debug, Clone)]
 pub struct Forecast {
     plan: Score2Plan,
+    /// Students of each count of complete rows.
+    students: Vec<f64>,
     theta: Vec<f64>,
     /// dm/dθ and S of both rounds.
     released: (DMatrix<f64>, DMatrix<f64>),
@@ -37,10 +39,7 @@ impl Forecast {
         if theta.len() != coordinates.len() || theta.iter().any(|x| !x.is_finite()) {
             return Err(PrivateError::Request("the guess has the wrong length, or is not finite"));
         }
-        let (mean, mut precision) = plan.prior.vectors(coordinates);
-        if population.counted {
-            precision.push(COMPLETE.1.powi(-2));
-        }
+        let (mean, precision) = plan.prior.vectors(coordinates);
         let clip = plan.clip()?;
         let release = |at: &[f64], round: usize| {
             let w = whitening(&population, at, round).ok_or(PrivateError::Singular(round + 1))?;
@@ -49,8 +48,10 @@ impl Forecast {
         let rounds = [release(&mean, 0)?, release(theta, 1)?];
         let sample = Sample { draws: draws(population.students, true), purpose: Purpose::Last };
         // All rows are complete.
-        let released = moments(&population, theta, 1.0, &rounds, sample).ok_or(PrivateError::Singular(2))?;
-        let mut prior = DMatrix::from_diagonal(&precision.into());
+        let complete = vec![1.0; population.counts.len()];
+        let released =
+            moments(&population, theta, &complete, &rounds, sample).ok_or(PrivateError::Singular(2))?;
+        let mut prior = population.counts.prior(mean, &precision).1;
         for span in (0..plan.design.len()).filter(|j| !plan.design.model(*j).residual_scores()) {
             let span = coordinates.difficulties(span);
             for c in span.start..span.end - 1 {
@@ -63,6 +64,7 @@ impl Forecast {
         }
         Ok(Self {
             plan: plan.clone(),
+            students: population.students_by_count(),
             theta: theta.to_vec(),
             released: (released.jacobian, released.covariance),
             whole: information(&population, theta, sample),
@@ -70,25 +72,25 @@ impl Forecast {
         })
     }
 
-    /// What a private run would report with noise of these SDs in the sums of the two rounds, and μ.
-    pub fn private(&self, noise_sd: [f64; 2], mu: f64) -> Result<Score2Result, PrivateError> {
-        self.result(self.told(noise_sd)? + &self.prior, mu)
+    /// What a private run would report with noise of these SDs in the sums of the two rounds.
+    pub fn private(&self, noise_sd: [f64; 2]) -> Result<Score2Result, PrivateError> {
+        self.result(self.told(noise_sd)? + &self.prior, noise_sd)
     }
 
     /// The same without priors: what the sums say by themselves. Where they say nothing errors are huge.
-    pub fn sums_alone(&self, noise_sd: [f64; 2], mu: f64) -> Result<Score2Result, PrivateError> {
-        self.result(self.told(noise_sd)?, mu)
+    pub fn sums_alone(&self, noise_sd: [f64; 2]) -> Result<Score2Result, PrivateError> {
+        self.result(self.told(noise_sd)?, noise_sd)
     }
 
     /// What a run without noise and without clipping would report: the largest posterior of all answers.
     pub fn without_noise(&self) -> Result<Score2Result, PrivateError> {
         let d = self.theta.len();
-        self.result(&self.whole + self.prior.view((0, 0), (d, d)), f64::INFINITY)
+        self.result(&self.whole + self.prior.view((0, 0), (d, d)), [0.0; 2])
     }
 
     /// The same without priors: maximum likelihood.
     pub fn maximum_likelihood(&self) -> Result<Score2Result, PrivateError> {
-        self.result(self.whole.clone(), f64::INFINITY)
+        self.result(self.whole.clone(), [0.0; 2])
     }
 
     /// GᵀV⁻¹G with noise in V.
@@ -100,16 +102,24 @@ impl Forecast {
         Ok(g.tr_mul(&v.solve(&g)))
     }
 
-    fn result(&self, information: DMatrix<f64>, mu: f64) -> Result<Score2Result, PrivateError> {
+    fn result(&self, information: DMatrix<f64>, noise_sd: [f64; 2]) -> Result<Score2Result, PrivateError> {
         let d = self.theta.len();
         let covariance = regular(information).ok_or(PrivateError::Singular(2))?.inverse();
+        // Without noise nothing is counted.
+        let counted = covariance.nrows() - d;
+        let complete = (counted > 0).then(|| {
+            let own = covariance.view((d, d), (counted, counted)).into_owned();
+            self.plan.counts().complete(&vec![1.0; counted], &own, &self.students)
+        });
         Ok(Score2Result {
             coordinates: self.plan.coordinates()?,
             theta: self.theta.clone(),
             covariance: covariance.view((0, 0), (d, d)).into_owned(),
-            complete: (covariance.nrows() > d).then(|| (1.0, covariance[(d, d)].max(0.0).sqrt())),
-            noise_ratio: self.plan.width()? as f64 / (mu * mu * self.plan.students() as f64),
+            complete: complete.flatten(),
+            noise_ratio: noise_ratio(noise_sd, self.plan.students() as f64),
             steps: Vec::new(),
+            converged: true,
+            on_bound: Vec::new(),
         })
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct Problem<'a> {
     pub noise: Vec<f64>,
     /// Prior means and precisions of (θ, ρ).
     pub mean: Vec<f64>,
-    pub precision: Vec<f64>,
+    pub precision: DMatrix<f64>,
 }
 
 /// Where a fit ended.
@@ -47,6 +47,10 @@ pub(super) struct Fitted {
     pub covariance: DMatrix<f64>,
     /// Steps taken.
     pub steps: usize,
+    /// Whether the last of them was as short as it should be.
+    pub converged: bool,
+    /// Coordinates of θ that ended on a bound: their standard errors are not to be believed.
+    pub on_bound: Vec<usize>,
 }
 
 /// Simulated students per step: enough that their error is a hundredth of the variance.
@@ -65,31 +69,42 @@ impl Problem<'_> {
         let mut point = start;
         let mut steps = 0;
         let (mut part, mut before) = (1.0, f64::INFINITY);
-        loop {
+        let converged = loop {
             let step = self.step(&point, few)?;
             // Steps that do not get shorter go round in circles.
             part = if step.length > 0.7 * before { 0.5 * part } else { f64::min(1.0, 1.5 * part) };
             before = step.length;
             self.take(&mut point, &(&step.step * part));
             steps += 1;
-            if step.length / d < stop || steps == STEPS {
+            let converged = step.length / d < stop;
+            if converged || steps == STEPS {
                 if exact || !last {
-                    return Some(Fitted { point, covariance: step.hessian.inverse(), steps });
+                    return Some(self.fitted(point, &step, steps, converged));
                 }
-                break;
+                break converged;
             }
-        }
+        };
         let many = Sample { draws: draws(students, true), purpose: Purpose::Last };
         let step = self.step(&point, many)?;
         self.take(&mut point, &step.step);
-        Some(Fitted { point, covariance: step.hessian.inverse(), steps: steps + 1 })
+        Some(self.fitted(point, &step, steps + 1, converged))
+    }
+
+    fn fitted(&self, point: Vec<f64>, step: &Step, steps: usize, converged: bool) -> Fitted {
+        // Shares of constant rows may be none.
+        let theta = 0..self.population.coordinates.contrast_span().end;
+        let resting = |r: &usize| {
+            let (low, high) = self.bounds(*r);
+            point[*r] <= low || point[*r] >= high
+        };
+        let on_bound = theta.filter(resting).collect();
+        Fitted { point, covariance: step.hessian.inverse(), steps, converged, on_bound }
     }
 
     fn step(&self, point: &[f64], sample: Sample) -> Option<Step> {
         let d = self.population.coordinates.len();
-        let rho = if self.population.counted { point[d] } else { 1.0 };
         let Moments { mean, jacobian, covariance: mut v } =
-            moments(self.population, &point[..d], rho, self.releases, sample)?;
+            moments(self.population, &point[..d], &point[d..], self.releases, sample)?;
         for (r, noise) in self.noise.iter().enumerate() {
             v[(r, r)] += noise;
         }
@@ -97,11 +112,9 @@ impl Problem<'_> {
         let weighted = v.solve(&jacobian);
         let mut hessian = jacobian.tr_mul(&weighted);
         let residual = DVector::from_column_slice(&self.sums) - mean;
-        let mut slope = weighted.tr_mul(&residual);
-        for (r, precision) in self.precision.iter().enumerate() {
-            hessian[(r, r)] += precision;
-            slope[r] -= precision * (point[r] - self.mean[r]);
-        }
+        let from_prior = DVector::from_column_slice(point) - DVector::from_column_slice(&self.mean);
+        let mut slope = weighted.tr_mul(&residual) - &self.precision * from_prior;
+        hessian += &self.precision;
         for span in self.graded() {
             for c in span.start..span.end - 1 {
                 let gap = point[c + 1] - point[c];
@@ -134,7 +147,7 @@ impl Problem<'_> {
     fn bounds(&self, r: usize) -> (f64, f64) {
         let coordinates = &self.population.coordinates;
         let (items, design) = (coordinates.items(), coordinates.design());
-        if r == coordinates.len() {
+        if r >= coordinates.len() {
             return RHO;
         }
         if r >= items + coordinates.contrasts() {

@@ -12,18 +12,21 @@
 
 mod cells;
 mod coordinates;
+mod counts;
 mod expectation;
 pub mod fedirt_dp;
 mod fisher;
 mod forecast;
 mod gauss_newton;
 mod plan;
+mod remarks;
 mod report;
 mod rows;
 mod score2;
 mod scorer;
 
 pub use coordinates::Coordinates;
+pub use counts::Complete;
 pub use forecast::{Forecast, typical};
 pub use plan::{MissingAnswers, Prior, ROUND_SHARES, Score2Plan, SitePlan};
 pub use report::{PrivateItem, fit};

@@ -2,6 +2,7 @@
 
 use super::PrivateError;
 use super::coordinates::Coordinates;
+use super::counts::Counts;
 use crate::design::Design;
 use crate::exchange::Effects;
 use crate::quadrature::GridSpec;
@@ -15,7 +16,8 @@ pub const ROUND_SHARES: [f64; 2] = [0.3, 0.7];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingAnswers {
-    /// The row counts for nothing; one more coordinate, clipped and blurred like the others, counts complete rows.
+    /// The row counts for nothing; complete rows are counted by site and booklet, in coordinates that are clipped and
+    /// blurred like the others.
     Counted,
     /// Missing answers are scored in the lowest category.
     Wrong,
@@ -98,7 +100,7 @@ pub struct Score2Plan {
     pub mixture: bool,
     /// Priors.
     pub prior: Prior,
-    /// C/√d; the default is 1 where answer patterns are enumerated and 0.9 where they are simulated.
+    /// C/√d (d + 1 where complete rows are counted); the default is 1 where answer patterns are enumerated and 0.9 where they are simulated.
     pub clip_factor: Option<f64>,
     /// μ of the whole run (Gaussian differential privacy; Dong, Roth & Su 2022).
     pub mu: f64,
@@ -144,13 +146,20 @@ impl Score2Plan {
 
     /// How many numbers a site sends in a round.
     pub fn width(&self) -> Result<usize, PrivateError> {
-        Ok(self.coordinates()?.len() + usize::from(self.missing == MissingAnswers::Counted))
+        Ok(self.coordinates()?.len() + self.counts().len())
     }
 
-    /// The bound C on the norm of a row's whitened score.
+    /// How complete rows are counted.
+    pub(super) fn counts(&self) -> Counts {
+        Counts::new(self.missing, self.effects, self.sites.len(), self.booklets.len())
+    }
+
+    /// The bound C on the norm of a row's whitened score: near √(d + 1), the root mean square of the norm of d whitened
+    /// scores and a count.
     pub fn clip(&self) -> Result<f64, PrivateError> {
         let factor = self.clip_factor.unwrap_or(if self.enumerated() { 1.0 } else { 0.9 });
-        Ok(factor * (self.width()? as f64).sqrt())
+        let square = self.coordinates()?.len() + usize::from(self.counts().any());
+        Ok(factor * (square as f64).sqrt())
     }
 
     /// C/μ_r of each round: noise that a trusted party adds to the whole sum. Distributed noise is larger.

@@ -1,7 +1,7 @@
 //! What a private run reports: estimates with standard errors that include the noise, and nothing else.
 //!
-//! Everything that would be another look at the data (log-likelihood, criteria, answers per item, curves, gradients,
-//! convergence) is null.
+//! Everything that would be another look at the data (log-likelihood, criteria, answers per item, curves, gradients) is
+//! null. Whether the fit of the noisy sums came to rest, and where, is a function of these sums, and is told.
 
 use super::plan::{ROUND_SHARES, Score2Plan};
 use super::score2::Score2Result;
@@ -110,9 +110,13 @@ impl Score2Result {
         Some([(low, errors[at]), (high, errors[at + 1])])
     }
 
-    /// Everything that a reader should know before using the numbers.
-    pub fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = Vec::new();
+    /// Everything that a reader should know before using the numbers, with the names of items and sites.
+    pub fn warnings(&self, items: &[String], sites: &[String]) -> Vec<Warning> {
+        let mut warnings: Vec<Warning> =
+            [self.unfinished(), self.on_a_bound(items, sites), self.incomplete(sites)]
+                .into_iter()
+                .flatten()
+                .collect();
         if self.noise_ratio > 1.0 {
             warnings.push(Warning {
                 code: "noise_dominates".into(),
@@ -173,6 +177,7 @@ pub fn fit(
         })
         .collect();
     let effects = result.sites();
+    let site_names: Vec<String> = plan.sites.iter().map(|site| site.name.clone()).collect();
     let sites = plan.sites.iter().enumerate().map(|(k, site)| FitSite {
         name: site.name.clone(),
         n: site.rows.iter().sum(),
@@ -183,7 +188,7 @@ pub fn fit(
     let first = models.next().unwrap_or("2pl");
     let model = if models.all(|m| m == first) { first } else { "mixed" }.to_owned();
     let rounds = ROUND_SHARES.len();
-    let width = result.theta.len() + usize::from(result.complete.is_some());
+    let width = result.theta.len() + plan.counts().len();
     let silent = |round| TraceEntry {
         round,
         loglik: None,
@@ -203,7 +208,7 @@ pub fn fit(
         aic: None,
         bic: None,
         sabic: None,
-        converged: None,
+        converged: Some(result.converged),
         rounds,
         exchanges: rounds,
         numbers_sent: (rounds * width) as u64,
@@ -226,7 +231,7 @@ pub fn fit(
         ability_histogram: None,
         privacy: Some(privacy),
         codebook_hash,
-        warnings: result.warnings(),
+        warnings: result.warnings(names, &site_names),
         seed: None,
         version,
     }

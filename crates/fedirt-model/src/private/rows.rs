@@ -6,6 +6,7 @@
 
 use super::PrivateError;
 use super::coordinates::Coordinates;
+use super::counts::Counts;
 use super::plan::{MissingAnswers, check_booklets, check_grid};
 use super::scorer::Scorer;
 use crate::design::Design;
@@ -47,13 +48,13 @@ impl ScoreRequest {
         Coordinates::new(&self.design, self.effects, self.sites, self.mixture)
     }
 
-    /// Numbers per row: the coordinates, and where complete rows are counted one more.
+    /// Numbers per row: the coordinates, and the counts of complete rows.
     pub fn width(&self) -> Result<usize, PrivateError> {
-        Ok(self.coordinates()?.len().saturating_add(usize::from(self.counts())))
+        Ok(self.coordinates()?.len().saturating_add(self.counts().len()))
     }
 
-    fn counts(&self) -> bool {
-        self.missing == MissingAnswers::Counted
+    fn counts(&self) -> Counts {
+        Counts::new(self.missing, self.effects, self.sites, self.booklets.len())
     }
 
     /// Checks that the parts fit together. No value of θ, W or C is refused: rows bear them all.
@@ -76,7 +77,7 @@ impl ScoreRequest {
 
 /// Calls `each` with W g_i for every row of the table, in order and unclipped; rows that do not count give zeros.
 ///
-/// Where complete rows are counted, one more number follows: 1 for rows that count.
+/// Where complete rows are counted, their counts follow: a row that counts has a 1 in that of its site and booklet.
 ///
 /// Nothing here panics or fails because of a row or of the values of θ, W and C: hostile ones give NaN or huge
 /// numbers, which the clipper turns into a row of zeros or of length C. Malformed requests are refused before a row
@@ -99,19 +100,20 @@ pub fn each_whitened_score(
     let (d, c, items) = (coordinates.len(), scorer.len(), request.design.len());
     const CHUNK: usize = 64;
     let mut cells = vec![MISSING; CHUNK * items];
-    let mut counted = [false; CHUNK];
+    let counts = request.counts();
+    let mut given = [None; CHUNK];
     let (mut scores, mut log_marginal) = (vec![0.0; CHUNK * c], [0.0; CHUNK]);
-    let (mut g, mut out) = (vec![0.0; d], vec![0.0; d + usize::from(request.counts())]);
+    let (mut g, mut out) = (vec![0.0; d], vec![0.0; d + counts.len()]);
     let mut rows = table.rows();
     while rows.len() > 0 {
         let n = rows.len().min(CHUNK);
         for (i, row) in rows.by_ref().take(n).enumerate() {
-            counted[i] = reader.read(row, &mut cells[i * items..(i + 1) * items]);
+            given[i] = reader.read(row, &mut cells[i * items..(i + 1) * items]);
         }
         scorer.score(&cells[..n * items], c, &mut scores[..n * c], &mut log_marginal[..n]);
-        for (score, &counted) in scores.chunks_exact(c).zip(&counted[..n]) {
+        for (score, given) in scores.chunks_exact(c).zip(&given[..n]) {
             out.fill(0.0);
-            if counted {
+            if let Some(booklet) = given {
                 for (g, (from, factor)) in g.iter_mut().zip(&map) {
                     *g = score[*from] * factor;
                 }
@@ -121,8 +123,8 @@ pub fn each_whitened_score(
                     out[r] = row.iter().zip(&g).map(|(w, g)| w * g).sum();
                     at += r + 1;
                 }
-                if request.counts() {
-                    out[d] = 1.0;
+                if counts.any() {
+                    out[d + counts.of(site, *booklet)] = 1.0;
                 }
             }
             each(&out);
@@ -153,8 +155,8 @@ impl<'a> RowReader<'a> {
         Self { columns: columns.collect(), booklets, held, missing }
     }
 
-    /// Writes the row's categories; whether it counts.
-    pub(super) fn read(&self, row: &[u8], cells: &mut [u8]) -> bool {
+    /// Writes the row's categories; its booklet, if it counts.
+    pub(super) fn read(&self, row: &[u8], cells: &mut [u8]) -> Option<usize> {
         for (cell, (column, map)) in cells.iter_mut().zip(&self.columns) {
             *cell = map[usize::from(row[*column])];
         }
@@ -162,20 +164,18 @@ impl<'a> RowReader<'a> {
         let covers = |held: &[bool]| cells.iter().zip(held).all(|(c, held)| *held || *c == MISSING);
         match self.missing {
             MissingAnswers::Counted => {
-                self.booklets.iter().zip(&self.held).any(|(b, held)| b.len() == answers && covers(held))
+                self.booklets.iter().zip(&self.held).position(|(b, held)| b.len() == answers && covers(held))
             }
             // The smallest booklet that holds all answers: for complete rows it is their own.
             MissingAnswers::Wrong => {
-                let fitting = self.booklets.iter().zip(&self.held).filter(|(_, held)| covers(held));
-                let Some((booklet, _)) = fitting.min_by_key(|(b, _)| b.len()) else {
-                    return false;
-                };
-                for &j in booklet {
+                let fitting = (0..self.booklets.len()).filter(|b| covers(&self.held[*b]));
+                let booklet = fitting.min_by_key(|b| self.booklets[*b].len())?;
+                for &j in &self.booklets[booklet] {
                     if cells[j] == MISSING {
                         cells[j] = 0;
                     }
                 }
-                true
+                Some(booklet)
             }
         }
     }

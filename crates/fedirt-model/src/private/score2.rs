@@ -3,15 +3,13 @@
 use super::PrivateError;
 use super::cells::Population;
 use super::coordinates::Coordinates;
+use super::counts::Complete;
 use super::expectation::Release;
 use super::fisher::{packed, whitening};
 use super::gauss_newton::{Fitted, Problem};
-use super::plan::{MissingAnswers, ROUND_SHARES, Score2Plan};
+use super::plan::{ROUND_SHARES, Score2Plan};
 use super::rows::ScoreRequest;
 use nalgebra::DMatrix;
-
-/// Prior mean and SD of the share of complete rows.
-pub(super) const COMPLETE: (f64, f64) = (0.95, 0.5);
 
 /// What the machine wants.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ pub struct Score2 {
     /// (θ, ρ) of the last fit.
     point: Vec<f64>,
     mean: Vec<f64>,
-    precision: Vec<f64>,
+    precision: DMatrix<f64>,
     steps: Vec<usize>,
 }
 
@@ -46,23 +44,31 @@ pub struct Score2Result {
     pub theta: Vec<f64>,
     /// Their covariance (GᵀV⁻¹G + Λ)⁻¹, noise and prior included.
     pub covariance: DMatrix<f64>,
-    /// Share of complete rows and its standard error, where they are counted.
-    pub complete: Option<(f64, f64)>,
-    /// d/(μ²N), the part of the variance that is due to noise, roughly: above 1 intervals are too short.
+    /// Shares of complete rows, where they are counted.
+    pub complete: Option<Complete>,
+    /// How much of the variance is due to noise, roughly ([`noise_ratio`]): above 1 intervals are too short.
     pub noise_ratio: f64,
     /// Gauss–Newton steps after each round.
     pub steps: Vec<usize>,
+    /// Whether the fit of both rounds came to rest.
+    pub converged: bool,
+    /// Coordinates that ended on a bound of the search.
+    pub on_bound: Vec<usize>,
+}
+
+/// 1/(N Σ_r v_r⁻¹), v_r the variance of the noise in each whitened coordinate of the sum of round r: the variance of the
+/// noise in both rounds together over that of N students' scores. One adder's noise of variance C²/μ_r² makes it C²/(μ²N);
+/// noise in shares is |U|/(|U| − c) times as much.
+pub(super) fn noise_ratio(noise_sd: impl IntoIterator<Item = f64>, students: f64) -> f64 {
+    (students * noise_sd.into_iter().map(|sd| sd.powi(-2)).sum::<f64>()).recip()
 }
 
 impl Score2 {
     /// A run of this plan, with its first question, which is asked at the prior means.
     pub fn new(plan: Score2Plan) -> Result<(Self, ScoreRequest), PrivateError> {
         let population = Population::new(&plan)?;
-        let (mut mean, mut precision) = plan.prior.vectors(&population.coordinates);
-        if population.counted {
-            mean.push(COMPLETE.0);
-            precision.push(COMPLETE.1.powi(-2));
-        }
+        let (mean, precision) = plan.prior.vectors(&population.coordinates);
+        let (mean, precision) = population.counts.prior(mean, &precision);
         let mut machine = Self {
             plan,
             population,
@@ -122,7 +128,7 @@ impl Score2 {
     }
 
     fn width(&self) -> usize {
-        self.population.coordinates.len() + usize::from(self.population.counted)
+        self.population.coordinates.len() + self.population.counts.len()
     }
 
     fn theta(&self) -> Vec<f64> {
@@ -153,15 +159,19 @@ impl Score2 {
 
     fn result(&self, fitted: &Fitted) -> Score2Result {
         let d = self.population.coordinates.len();
-        let complete = (self.plan.missing == MissingAnswers::Counted)
-            .then(|| (fitted.point[d], fitted.covariance[(d, d)].max(0.0).sqrt()));
+        let counts = self.population.counts;
+        let covariance = fitted.covariance.view((d, d), (counts.len(), counts.len())).into_owned();
+        let complete = counts.complete(&fitted.point[d..], &covariance, &self.population.students_by_count());
+        let noise_sd = self.noise.iter().step_by(self.width()).map(|variance| variance.sqrt());
         Score2Result {
             coordinates: self.population.coordinates.clone(),
             theta: self.theta(),
             covariance: fitted.covariance.view((0, 0), (d, d)).into_owned(),
             complete,
-            noise_ratio: self.width() as f64 / (self.plan.mu.powi(2) * self.population.students),
+            noise_ratio: noise_ratio(noise_sd, self.population.students),
             steps: self.steps.clone(),
+            converged: fitted.converged,
+            on_bound: fitted.on_bound.clone(),
         }
     }
 }

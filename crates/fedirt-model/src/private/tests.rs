@@ -134,19 +134,20 @@ fn the_derivative_of_the_expected_sums_is_a_covariance() {
         let (p, at) = (Population::new(&plan).expect("population"), theta(&plan));
         // Short enough that many patterns are clipped.
         let releases = releases(&p, &at, 0.7 * (at.len() as f64).sqrt());
-        let rho = if p.counted { 0.9 } else { 1.0 };
-        let mean = |at: &[f64], rho: f64| moments(&p, at, rho, &releases, EXACT).expect("moments");
-        let here = mean(&at, rho);
+        let rho: Vec<f64> = (0..p.counts.len()).map(|c| 0.9 - 0.1 * c as f64).collect();
+        let mean = |at: &[f64], rho: &[f64]| moments(&p, at, rho, &releases, EXACT).expect("moments");
+        let here = mean(&at, &rho);
         let h = 1e-5;
         for r in 0..here.jacobian.ncols() {
             let moved = |by: f64| {
-                let (mut at, mut rho) = (at.clone(), rho);
-                if r == at.len() {
-                    rho += by
-                } else {
+                let (mut at, mut rho) = (at.clone(), rho.clone());
+                let d = at.len();
+                if r < d {
                     at[r] += by
+                } else {
+                    rho[r - d] += by
                 }
-                mean(&at, rho).mean
+                mean(&at, &rho).mean
             };
             let want = (moved(h) - moved(-h)) / (2.0 * h);
             let error = (here.jacobian.column(r) - &want).amax();
@@ -160,9 +161,12 @@ fn moments_agree_with_sums_over_patterns() {
     let plan = plan(Effects::Fixed, false, MissingAnswers::Counted);
     let (p, at) = (Population::new(&plan).expect("population"), theta(&plan));
     let clip = 0.7 * (at.len() as f64).sqrt();
-    let (d, wide, rho) = (at.len(), at.len() + 1, 0.8);
+    let counts = p.counts.len();
+    assert_eq!(counts, 6, "three sites with two booklets");
+    let rho: Vec<f64> = (0..counts).map(|c| 0.95 - 0.15 * c as f64).collect();
+    let (d, wide) = (at.len(), at.len() + counts);
     let releases = releases(&p, &at, clip);
-    let got = moments(&p, &at, rho, &releases, EXACT).expect("moments");
+    let got = moments(&p, &at, &rho, &releases, EXACT).expect("moments");
     let (mut mean, mut cov) = (vec![0.0; 2 * wide], DMatrix::<f64>::zeros(2 * wide, 2 * wide));
     for (cell, c) in p.cells.iter().enumerate() {
         let probability = scores(&p, &at, cell);
@@ -173,13 +177,14 @@ fn moments_agree_with_sums_over_patterns() {
                     let g = &scores(&p, &release.theta, cell)[i].1;
                     let mut w: Vec<f64> =
                         (0..d).map(|r| (0..=r).map(|c| release.whitening[(r, c)] * g[c]).sum()).collect();
-                    w.push(1.0);
+                    w.extend((0..counts).map(|h| f64::from(u8::from(h == 2 * c.site + c.booklet))));
                     let norm = w.iter().map(|x| x * x).sum::<f64>().sqrt();
                     v.extend(w.iter().map(|x| x * (clip / norm).min(1.0)));
                 }
                 v
             })
             .collect();
+        let rho = rho[2 * c.site + c.booklet];
         let mut own = vec![0.0; 2 * wide];
         for ((log_q, _), psi) in probability.iter().zip(&psi) {
             own.iter_mut().zip(psi).for_each(|(m, x)| *m += rho * log_q.exp() * x);
@@ -204,8 +209,9 @@ fn simulated_moments_agree_with_enumerated_ones() {
     let exact = Population::new(&plan).expect("population");
     let at = theta(&plan);
     let clip = 0.9 * (at.len() as f64).sqrt();
+    let rho = [0.9, 0.5, 0.8, 0.7, 0.9, 0.6];
     let releases_exact = releases(&exact, &at, clip);
-    let want = moments(&exact, &at, 0.9, &releases_exact, EXACT).expect("moments");
+    let want = moments(&exact, &at, &rho, &releases_exact, EXACT).expect("moments");
     plan.seed = 5;
     let mut simulated = Population::new(&plan).expect("population");
     simulated.simulate_only();
@@ -214,11 +220,19 @@ fn simulated_moments_agree_with_enumerated_ones() {
         .map(|r| Release::new(&simulated, r.theta.clone(), r.whitening.clone(), clip))
         .collect();
     let sample = Sample { draws: 20_000.0, purpose: Purpose::Steps(0) };
-    let got = moments(&simulated, &at, 0.9, &releases, sample).expect("moments");
+    let got = moments(&simulated, &at, &rho, &releases, sample).expect("moments");
     // The mean is off by a small part of the sampling error of the sums, thanks to the control variate.
+    // What is left is spread over the students of all cells: in the counts of single ones a little more.
+    let (d, wide) = (at.len(), want.mean.len() / 2);
     for r in 0..want.mean.len() {
         let z = (got.mean[r] - want.mean[r]) / want.covariance[(r, r)].sqrt();
-        assert!(z.abs() < 0.05, "{r}: {z}");
+        assert!(z.abs() < if r % wide < d { 0.05 } else { 0.15 }, "{r}: {z}");
+    }
+    for counts in [d..wide, wide + d..2 * wide] {
+        let of = |m: &nalgebra::DVector<f64>| counts.clone().map(|r| m[r]).sum::<f64>();
+        let variance: f64 = counts.clone().map(|r| want.covariance[(r, r)]).sum();
+        let z = (of(&got.mean) - of(&want.mean)) / variance.sqrt();
+        assert!(z.abs() < 0.05, "{counts:?}: {z}");
     }
     assert!((&got.covariance - &want.covariance).amax() < 0.1 * want.covariance.amax());
     assert!((&got.jacobian - &want.jacobian).amax() < 0.1 * want.jacobian.amax());

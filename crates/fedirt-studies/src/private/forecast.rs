@@ -41,7 +41,7 @@ pub struct Expected {
     pub mu: f64,
     /// SD of the noise in each coordinate of the two sums.
     pub noise_sd: [f64; 2],
-    /// d/(μ²N): above 1 intervals are too short.
+    /// Variance of the noise over that of sampling, roughly: above 1 intervals are too short.
     pub noise_ratio: f64,
     /// Standard errors as the fit would report them, priors included.
     pub reported: Errors,
@@ -97,14 +97,14 @@ pub fn outlook(wish: &Wish, guess: Option<&Guess>, epsilons: &[f64]) -> Result<O
         .collect::<Result<Vec<_>, PrivateRefusal>>()?;
     let forecast = Forecast::new(&plan, &theta)?;
     let expected = |(epsilon, mu, noise_sd): (f64, f64, [f64; 2])| {
-        let reported = forecast.private(noise_sd, mu)?;
+        let reported = forecast.private(noise_sd)?;
         Ok(Expected {
             epsilon,
             mu,
             noise_sd,
             noise_ratio: reported.noise_ratio,
             reported: Errors::of(&reported),
-            sums_alone: Errors::of(&forecast.sums_alone(noise_sd, mu)?),
+            sums_alone: Errors::of(&forecast.sums_alone(noise_sd)?),
         })
     };
     Ok(Outlook {

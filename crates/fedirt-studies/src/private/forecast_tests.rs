@@ -35,7 +35,7 @@ fn compare(replications: u64) -> ([f64; 3], [f64; 3], [f64; 3]) {
     let s: Vec<f64> = truth.sites.iter().map(|s| s.effect).collect();
     let theta = study.plan.coordinates().unwrap().theta(&a, &b, &s, [0.0; 2]);
     let forecast = Forecast::new(&study.plan, &theta).unwrap();
-    let said = forecast.private(study.noise_sd().unwrap(), study.plan.mu).unwrap();
+    let said = forecast.private(study.noise_sd().unwrap()).unwrap();
     let results: Vec<Score2Result> = (0..replications)
         .into_par_iter()
         .map(|seed| {
@@ -130,6 +130,9 @@ fn colluders_cost() {
     let (none, five) = (errors(0), errors(5));
     let ratio = five.private[0].noise_sd[0] / none.private[0].noise_sd[0];
     assert!((ratio - 2f64.sqrt()).abs() < 1e-4, "{ratio}");
+    // |U|/(|U| − c) of the variance, and the ratio says so.
+    let ratio = five.private[0].noise_ratio / none.private[0].noise_ratio;
+    assert!((ratio - 2.0).abs() < 1e-3, "{ratio}");
     assert!(five.private[0].reported.b > none.private[0].reported.b);
     assert!(outlook(&Wish { colluders: 10, ..wish(6, 10, 100) }, None, &[1.0]).is_err());
 }

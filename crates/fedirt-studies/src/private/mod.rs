@@ -16,4 +16,6 @@ pub use trial::{Condition, Trial, run, trial};
 pub use truth::{contaminate, uniform_truth};
 
 #[cfg(test)]
+mod incomplete_tests;
+#[cfg(test)]
 mod tests;

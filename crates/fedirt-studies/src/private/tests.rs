@@ -141,7 +141,7 @@ fn booklets_and_rows_that_lack_answers() {
             *table = ResponseTable::new(4000, 12, cells).expect("a table");
         }
     });
-    let (share, se) = result.complete.expect("complete rows are counted");
+    let (share, se) = result.complete.expect("complete rows are counted").share;
     assert!((share - 0.8).abs() < 4.0 * se && se < 0.01, "{share} {se}");
     assert!(trial.mse[0] < 0.02 && trial.mse[1] < 0.02 && trial.mse[2] < 0.003, "{trial:?}");
 }

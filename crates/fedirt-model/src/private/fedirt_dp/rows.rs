@@ -103,7 +103,7 @@ pub fn each_gradient(
     while rows.len() > 0 {
         let n = rows.len().min(CHUNK);
         for (i, row) in rows.by_ref().take(n).enumerate() {
-            counted[i] = reader.read(row, &mut cells[i * items..(i + 1) * items]);
+            counted[i] = reader.read(row, &mut cells[i * items..(i + 1) * items]).is_some();
         }
         scorer.score(&cells[..n * items], c, &mut scores[..n * c], &mut log_marginal[..n]);
         for (score, &counted) in scores.chunks_exact(c).zip(&counted[..n]) {
