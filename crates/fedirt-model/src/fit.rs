@@ -205,6 +205,15 @@ pub struct Privacy {
     pub noise_multiplier: f64,
     /// Planned rounds.
     pub rounds: usize,
+    /// Sites that made the noise; 0 in results of versions that did not say.
+    #[serde(default)]
+    pub sites: usize,
+    /// How many of them may work against the others, and still ε holds.
+    #[serde(default)]
+    pub colluders: usize,
+    /// Against whom ε holds, in words.
+    #[serde(default)]
+    pub holds_against: String,
 }
 
 /// A remark on data or estimates.

@@ -189,6 +189,9 @@ fn nothing_but_estimates_is_reported() {
         adjacency: "zero-out".into(),
         noise_multiplier: 10.0,
         rounds: 2,
+        sites: 3,
+        colluders: 1,
+        holds_against: "the coordinator together with any 1 of the 3 sites".into(),
     };
     let names: Vec<String> = (0..8).map(|j| format!("i{j}")).collect();
     let fit = fit(&plan, &result, &names, privacy, String::new(), String::new());

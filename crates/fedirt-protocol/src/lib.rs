@@ -19,6 +19,7 @@ pub mod policy;
 pub mod private;
 pub mod simulation;
 pub mod site;
+pub mod statement;
 pub mod terms;
 
 pub use coordinator::Coordinator;

@@ -39,7 +39,7 @@ pub struct Policy {
     pub minimum_students: u64,
     /// Fewest sites that must share a sum.
     pub n_min: usize,
-    /// Sites that it believes may work with the coordinator.
+    /// Sites that it believes may work with the coordinator. At least one: each other site knows its own part of the noise.
     pub colluders: usize,
     /// Most rounds of a study, closing ones included.
     pub max_rounds: u32,
@@ -74,7 +74,7 @@ impl Default for Policy {
             refused_statistics: Vec::new(),
             minimum_students: 10,
             n_min: 3,
-            colluders: 0,
+            colluders: 1,
             max_rounds: 60,
             largest_slope: 8.0,
             flat_slope: 0.05,
@@ -132,7 +132,9 @@ pub enum PolicyRefusal {
         own: usize,
     },
     /// The plan assumes fewer colluders.
-    #[error("the plan assumes {plan} sites that work with the coordinator, and this site's policy {own}")]
+    #[error(
+        "the plan assumes {plan} sites that work with the coordinator, and this site's policy {own}: each of them could remove its own part of what hides the others"
+    )]
     Colluders {
         /// c of the plan.
         plan: usize,
@@ -165,6 +167,7 @@ impl Policy {
             modes: vec![Mode::Plain, Mode::Secure, Mode::Private],
             minimum_students: 0,
             n_min: 0,
+            colluders: 0,
             max_rounds: u32::MAX,
             largest_slope: f64::INFINITY,
             flat_slope: 0.0,
@@ -206,8 +209,13 @@ impl Policy {
                 refusals.push(PolicyRefusal::Risk("pooled_rows_may_be_inferred"));
             }
         }
-        if terms.mode != Mode::Plain && terms.thresholds.colluders() < self.colluders {
-            let (plan, own) = (terms.thresholds.colluders(), self.colluders);
+        // With one or two sites each carries the whole noise, whatever the plan says.
+        let plan = match terms.mode {
+            Mode::Private if terms.sites.len() <= 2 => usize::MAX,
+            _ => terms.thresholds.colluders(),
+        };
+        if terms.mode != Mode::Plain && plan < self.colluders {
+            let own = self.colluders;
             refusals.push(PolicyRefusal::Colluders { plan, own });
         }
         if terms.plan.publish_effects && terms.mode != Mode::Plain && !self.publish_effects {

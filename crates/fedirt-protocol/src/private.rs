@@ -7,14 +7,13 @@ use crate::declaration::Declarations;
 use crate::terms::Terms;
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::Effects;
-use fedirt_model::fit::Privacy;
 use fedirt_model::private::{
     MissingAnswers, PrivateError, ROUND_SHARES, Score2Plan, ScoreRequest, SitePlan, each_whitened_score,
     fedirt_dp,
 };
 use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::{MISSING, ResponseTable};
-use fedirt_privacy::accountant::{ADJACENCY, AccountantError, Delta, Epsilon, GaussianDp, noise_multiplier};
+use fedirt_privacy::accountant::{AccountantError, Delta, Epsilon, GaussianDp, noise_multiplier};
 use fedirt_privacy::clip::ClipError;
 use fedirt_privacy::noise::{self, Lattice, NoiseError, NoiseShare, Shares};
 use fedirt_privacy::secure::SiteId;
@@ -22,6 +21,11 @@ use rand::rngs::ChaCha20Rng;
 use rand::{CryptoRng, SeedableRng};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+/// The parts of ε and of δ that are set aside for noise being made in integers ([`DistributedNoise::keeps`]).
+///
+/// [`DistributedNoise::keeps`]: fedirt_privacy::accountant::DistributedNoise::keeps
+const FOR_INTEGERS: (f64, f64) = (1e-6, 1e-4);
 
 /// Who makes the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +121,11 @@ pub enum PrivateRefusal {
     /// The question is not the plan's.
     #[error("the question is not the plan's: {0}")]
     Question(&'static str),
+    /// Integers would cost more than is set aside for them.
+    #[error(
+        "noise in integers would cost more of ε and δ than is set aside for it: too many numbers or rounds"
+    )]
+    Integers,
     /// The plan has no privacy terms.
     #[error("the plan does not say which ε and δ it promises")]
     NoTerms,
@@ -142,11 +151,14 @@ impl Noise {
 }
 
 impl PrivateTerms {
-    fn budget(&self) -> Result<(Epsilon, Delta), AccountantError> {
-        Ok((Epsilon::new(self.epsilon)?, Delta::new(self.delta)?))
+    /// What continuous noise has to keep, so that the same noise in integers keeps (ε, δ).
+    pub(crate) fn budget(&self) -> Result<(Epsilon, Delta), AccountantError> {
+        let (epsilon, delta) = (Epsilon::new(self.epsilon)?, Delta::new(self.delta)?);
+        let rest = (1.0 - FOR_INTEGERS.0, 1.0 - FOR_INTEGERS.1);
+        Ok((Epsilon::new(rest.0 * epsilon.value())?, Delta::new(rest.1 * delta.value())?))
     }
 
-    /// μ of Gaussian differential privacy that gives (ε, δ).
+    /// μ of Gaussian differential privacy that gives (ε, δ), noise in integers included.
     pub fn mu(&self) -> Result<f64, AccountantError> {
         let (epsilon, delta) = self.budget()?;
         Ok(GaussianDp::for_budget(epsilon, delta).mu())
@@ -155,37 +167,6 @@ impl PrivateTerms {
     /// Whether the server sees exact sums: then nothing is hidden from it.
     pub fn server_makes_the_noise(&self) -> bool {
         matches!(self.mechanism, Mechanism::FedirtDp { noise: NoiseAt::Server { .. }, .. })
-    }
-
-    /// The statement that every result carries.
-    pub fn statement(&self) -> Result<Privacy, AccountantError> {
-        let (mechanism, noise_multiplier, rounds) = match &self.mechanism {
-            Mechanism::Score2 { .. } => (
-                "score2: two rounds of whitened, clipped score sums; discrete Gaussian noise made at the sites",
-                1.0 / self.mu()?,
-                ROUND_SHARES.len(),
-            ),
-            Mechanism::FedirtDp { settings, noise } => (
-                match noise {
-                    NoiseAt::Sites => {
-                        "fedirt-dp: clipped gradient sums; discrete Gaussian noise made at the sites"
-                    }
-                    NoiseAt::Server { .. } => {
-                        "fedirt-dp: clipped gradient sums; noise added by the server (central), which protects against everybody but the server"
-                    }
-                },
-                noise_multiplier(self.budget()?, settings.sampling_rate, settings.rounds as u32)?,
-                settings.rounds,
-            ),
-        };
-        Ok(Privacy {
-            epsilon: self.epsilon,
-            delta: self.delta,
-            mechanism: mechanism.into(),
-            adjacency: ADJACENCY.to_owned(),
-            noise_multiplier,
-            rounds,
-        })
     }
 }
 
@@ -208,10 +189,18 @@ impl PrivatePlan {
         self.sum(0).map(|(clip, _, _)| clip)
     }
 
-    fn sites(&self) -> usize {
+    pub(crate) fn sites(&self) -> usize {
         match self {
             Self::Score2(plan) => plan.sites.len(),
             Self::FedirtDp(plan) => plan.sites.len(),
+        }
+    }
+
+    /// Planned rounds.
+    fn rounds(&self) -> usize {
+        match self {
+            Self::Score2(_) => ROUND_SHARES.len(),
+            Self::FedirtDp(plan) => plan.settings.rounds,
         }
     }
 
@@ -310,19 +299,27 @@ pub fn plan_of(
     }
 }
 
+/// How many sites of a cohort may work with the coordinator, and the noise of the others is still enough: the plan's c;
+/// with one or two sites each carries the whole noise.
+pub fn colluders(terms: &Terms, sites: usize) -> usize {
+    if sites <= 2 { sites.saturating_sub(1) } else { terms.thresholds.colluders() }
+}
+
 /// The noise of a stage (the first, the second … question) for a cohort.
 pub fn noise(terms: &Terms, plan: &PrivatePlan, stage: usize) -> Result<Noise, PrivateRefusal> {
     let (clip, sigma, width) = plan.sum(stage)?;
     let lattice = Lattice::new(clip, sigma)?;
-    let sites = plan.sites() as u32;
-    let colluders = match sites {
-        // With one or two sites every honest one carries the whole noise.
-        0..=2 => sites.saturating_sub(1),
-        _ => terms.thresholds.colluders() as u32,
-    };
-    let shares = lattice.shares(width as u32, plan.students(), sites, colluders)?;
+    let sites = plan.sites();
+    let colluders = colluders(terms, sites) as u32;
+    let shares = lattice.shares(width as u32, plan.students(), sites as u32, colluders)?;
+    let private = terms.private.as_ref().ok_or(PrivateRefusal::NoTerms)?;
+    let (epsilon, delta) = private.budget()?;
+    let (inner, whole) = ((epsilon.value(), delta.value()), (private.epsilon, private.delta));
+    if !shares.noise().keeps(plan.rounds() as u32, inner, whole)? {
+        return Err(PrivateRefusal::Integers);
+    }
     // Sampling only helps: what it saves is in σ already, and a filter may count the whole.
-    Ok(Noise { lattice, shares, mu_squared: sigma.powi(-2), sites: plan.sites() })
+    Ok(Noise { lattice, shares, mu_squared: sigma.powi(-2), sites })
 }
 
 /// Whether a question is one of the plan's: everything but θ and W.

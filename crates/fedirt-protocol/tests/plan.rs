@@ -77,7 +77,7 @@ fn privacy_is_checked_before_anyone_is_asked() {
         ("delta = 1e-6", "delta = 0.001", "delta"),
         ("effects = \"fixed\"", "effects = \"random\"", "effects"),
         ("site_sd = 0.0", "site_sd = -1.0", "site_sd"),
-        ("colluders = 0", "colluders = 3", "colluders"),
+        ("colluders = 1", "colluders = 3", "colluders"),
     ] {
         let found = problems(&text.replacen(from, to, 1));
         assert!(found.iter().any(|p| p.contains(word)), "{to}: {found:?}");
@@ -88,4 +88,40 @@ fn privacy_is_checked_before_anyone_is_asked() {
 fn the_hash_covers_every_byte() {
     let text = template("s", Mode::Secure, &names(4), &items(20), 5000);
     assert_ne!(StudyPlan::hash(&text), StudyPlan::hash(&format!("{text}\n")));
+}
+
+/// Each site knows its own part of the noise: a plan that forgets it says so, and the default policy refuses it.
+#[test]
+fn a_plan_assumes_one_colluder_unless_it_says_otherwise() {
+    use fedirt_protocol::policy::{Policy, PolicyRefusal};
+    let refusals = |text: &str| {
+        let plan = StudyPlan::parse(text).expect("a plan");
+        Policy::default().check_plan(&plan.terms(text).expect("terms"), 100, false)
+    };
+    let risk = |text: &str| {
+        let words = StudyPlan::parse(text).expect("a plan").in_words();
+        words.into_iter().find(|word| word.contains("could remove its own part of the noise"))
+    };
+    for sites in [1, 2, 3, 10] {
+        let text = template("s", Mode::Private, &names(sites), &items(5), 5000);
+        let c = usize::from(sites > 1);
+        assert!(text.contains(&format!("\ncolluders = {c}\n")), "{sites}");
+        let silent = text.replace(&format!("colluders = {c}\n"), "");
+        for text in [&text, &silent] {
+            assert_eq!(StudyPlan::parse(text).expect("a plan").cohort.colluders(), c);
+            assert!(refusals(text).is_empty() && risk(text).is_none(), "{sites}");
+        }
+        let none = text.replace(&format!("colluders = {c}\n"), "colluders = 0\n");
+        let refused =
+            refusals(&none).iter().any(|r| matches!(r, PolicyRefusal::Colluders { plan: 0, own: 1 }));
+        // With one or two sites each carries the whole noise.
+        assert_eq!(refused, sites > 2);
+        assert_eq!(risk(&none).is_some(), sites > 2);
+        if sites == 3 {
+            // μ(1)·√(3/2) at δ = 1e-6.
+            assert!(risk(&none).expect("a risk").contains("ε = 1.245"), "{:?}", risk(&none));
+        }
+    }
+    let secure = template("s", Mode::Secure, &names(4), &items(20), 5000);
+    assert!(refusals(&secure).is_empty());
 }

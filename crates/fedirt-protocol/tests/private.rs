@@ -135,6 +135,34 @@ fn few_sites_and_colluders_are_allowed() {
     }
 }
 
+/// Against whom ε holds stands in every result: the sites, how many may collude, and what another site could do.
+#[test]
+fn results_say_against_whom_epsilon_holds() {
+    let settings = fedirt_dp::Settings { rounds: 5, ..fedirt_dp::Settings::published() };
+    let published = Mechanism::FedirtDp { settings, noise: NoiseAt::Sites };
+    for (sites, colluders, mechanism, known, wanted) in [
+        (1, 0, SCORE2, 0, "everybody outside the site"),
+        (2, 0, SCORE2, 1, "the coordinator together with the other site"),
+        // μ(1)·√(3/2) = 0.2899.
+        (
+            3,
+            0,
+            SCORE2,
+            0,
+            "each of the 3 sites could remove its own part of the noise, and against it ε is 1.245",
+        ),
+        (3, 0, published, 0, "against it ε is 1.245"),
+        (4, 1, SCORE2, 1, "the coordinator together with any one of the 4 sites"),
+        (5, 3, SCORE2, 3, "the coordinator together with any 3 of the 5 sites"),
+    ] {
+        let tables = data(sites, 60, 8);
+        let fit = run(terms(1.0, mechanism), colluders, Effects::Fixed, &tables, 4, &mut Unobserved).unwrap();
+        let privacy = fit.privacy.unwrap();
+        assert_eq!((privacy.sites, privacy.colluders), (sites, known), "{sites} sites");
+        assert!(privacy.holds_against.contains(wanted), "{}", privacy.holds_against);
+    }
+}
+
 #[test]
 fn fedirt_dp_runs_with_noise_at_the_sites_and_at_the_server() {
     let tables = data(3, 200, 9);

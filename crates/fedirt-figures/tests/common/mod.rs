@@ -287,6 +287,9 @@ pub(crate) fn withheld() -> Fit {
         adjacency: "add or remove one student".into(),
         noise_multiplier: 2.23,
         rounds: 2,
+        sites: 3,
+        colluders: 1,
+        holds_against: "the coordinator together with any 1 of the 3 sites".into(),
     });
     (out.loglik, out.aic, out.bic, out.sabic, out.converged) = (None, None, None, None, None);
     (out.max_gradient, out.condition_number, out.se_type) = (None, None, None);

@@ -85,6 +85,23 @@ impl DistributedNoise {
         Ok(self.slack_unchecked(f64::from(rounds), tail_exponent))
     }
 
+    /// Whether `rounds` of this noise keep (ε, δ), the budget, if continuous noise keeps the `inner` one.
+    ///
+    /// ε_in + 2η ≤ ε and e^η δ_in + 2R(e^{−L} + e^{ε_in+η−L}) ≤ δ ([`Slack::apply`] with κ = 2Re^{−L}), at L = 40 + ε +
+    /// ln(1/δ): any L will do, and this one leaves the tail 2Re^{−40} of δ.
+    pub fn keeps(
+        &self,
+        rounds: u32,
+        inner: (f64, f64),
+        (epsilon, delta): (f64, f64),
+    ) -> Result<bool, AccountantError> {
+        let tail = TAIL_EXPONENT + epsilon - delta.ln();
+        let eta = self.slack(rounds, tail)?.eta;
+        let given_up = (-tail).exp() + (inner.0 + eta - tail).exp();
+        let spent = eta.exp() * inner.1 + 2.0 * f64::from(rounds) * given_up;
+        Ok(inner.0 + 2.0 * eta <= epsilon && spent <= delta)
+    }
+
     fn slack_unchecked(&self, rounds: f64, tail_exponent: f64) -> Slack {
         Slack { eta: rounds * self.eta(tail_exponent), kappa: 2.0 * rounds * (-tail_exponent).exp() }
     }

@@ -190,3 +190,15 @@ fn coarse_lattices_and_large_epsilons_are_refused() {
     let longer = DistributedNoise::new(24, 10, 1e6).unwrap().slack(1, 80.0).unwrap();
     assert!(longer.epsilon(Delta::new(1e-6).unwrap(), |_| 40.0).unwrap() < 40.1);
 }
+
+#[test]
+fn a_small_part_of_the_budget_pays_for_integers() {
+    for (epsilon, delta) in [(0.1, 1e-9), (1.0, 1e-6), (8.0, 1e-6), (5000.0, 1e-12)] {
+        let noise = DistributedNoise::new(200, 10, 65_536.0).unwrap();
+        let inner = (epsilon * (1.0 - 1e-6), delta * (1.0 - 1e-4));
+        assert_eq!(noise.keeps(2, inner, (epsilon, delta)), Ok(true), "{epsilon}");
+        assert_eq!(noise.keeps(2, (epsilon, delta), (epsilon, delta)), Ok(false), "{epsilon}");
+    }
+    // Too coarse a lattice is no lattice.
+    assert!(DistributedNoise::new(5, 2, 3.0).unwrap().keeps(1, (1.0, 1e-6), (1.1, 1e-6)).is_err());
+}

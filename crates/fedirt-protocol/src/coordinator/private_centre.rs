@@ -5,6 +5,7 @@ use super::centre::Next;
 use crate::codebook;
 use crate::message::Question;
 use crate::private::{self, PrivatePlan, PrivateRefusal, ScoreQuestion};
+use crate::statement::statement;
 use crate::terms::Terms;
 use fedirt_model::fit::{Covariance, Fit};
 use fedirt_model::private::{Score2, Step, fedirt_dp};
@@ -45,14 +46,13 @@ impl PrivateCentre {
         let stage = self.stage;
         let ask = |request| Ok(Next::Ask(Box::new(Question::Scores { stage, request })));
         let names: Vec<String> = terms.plan.items.iter().map(|item| item.name.clone()).collect();
-        let statement = terms.private.as_ref().ok_or(PrivateRefusal::NoTerms)?.statement()?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
         match (&mut self.machine, &self.plan) {
             (Machine::Score2(machine), PrivatePlan::Score2(plan)) => {
                 match machine.advance_with_noise(&sums, noise_sd)? {
                     Step::Ask(request) => ask(ScoreQuestion::Whitened(*request)),
                     Step::Done(result) => {
-                        let none = String::new();
+                        let (none, statement) = (String::new(), statement(terms, &self.plan)?);
                         let fit = fedirt_model::private::fit(plan, &result, &names, statement, none, version);
                         let sites: Vec<String> = plan.sites.iter().map(|site| site.name.clone()).collect();
                         let covariance = Covariance {
@@ -66,7 +66,7 @@ impl PrivateCentre {
             (Machine::FedirtDp(machine), PrivatePlan::FedirtDp(plan)) => match machine.advance(&sums)? {
                 fedirt_dp::Step::Ask(request) => ask(ScoreQuestion::Gradient(*request)),
                 fedirt_dp::Step::Done(estimates) => {
-                    let none = String::new();
+                    let (none, statement) = (String::new(), statement(terms, &self.plan)?);
                     let fit = fedirt_dp::fit(plan, &estimates, &names, statement, none, version);
                     Ok(done(terms, fit, Covariance::default()))
                 }

@@ -51,7 +51,7 @@ impl StudyPlan {
             problems.push("cohort.sites: at least one site is needed".into());
         }
         if self.mode == Mode::Secure {
-            match Thresholds::new(self.cohort.n_min, self.cohort.colluders) {
+            match Thresholds::new(self.cohort.n_min, self.cohort.colluders()) {
                 Err(error) => problems.push(format!("cohort: {error}")),
                 Ok(thresholds) => {
                     if let Err(error) = Protection::Sums(thresholds).check_size(sites) {
@@ -60,10 +60,10 @@ impl StudyPlan {
                 }
             }
         }
-        if self.cohort.colluders >= sites.max(1) {
+        if self.cohort.colluders() >= sites.max(1) {
             problems.push(format!(
                 "cohort.colluders is {} of {sites} sites: nobody would be left to protect",
-                self.cohort.colluders
+                self.cohort.colluders()
             ));
         }
     }

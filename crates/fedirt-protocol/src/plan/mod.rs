@@ -71,14 +71,27 @@ pub struct CohortPlan {
     /// Fewest sites of a sum.
     #[serde(default = "three")]
     pub n_min: usize,
-    /// Sites that may work with the coordinator.
-    #[serde(default)]
-    pub colluders: usize,
+    /// Sites that may work with the coordinator; left out, one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub colluders: Option<usize>,
     /// What happens when a site vanishes after sums were released.
     #[serde(default)]
     pub on_loss: OnLoss,
     /// Students of all sites together, about: below 1000, sums may show pooled rows.
     pub expected_students: u64,
+}
+
+impl CohortPlan {
+    /// Sites that may work with the coordinator: by default any one, for whoever takes part knows its own numbers and its
+    /// own noise.
+    pub fn colluders(&self) -> usize {
+        self.colluders.unwrap_or_else(|| usual_colluders(self.sites.len()))
+    }
+}
+
+/// c of a plan that says nothing else.
+fn usual_colluders(sites: usize) -> usize {
+    usize::from(sites > 1)
 }
 
 fn three() -> usize {
@@ -259,9 +272,9 @@ impl StudyPlan {
             sites.insert(SiteId::try_from(name.as_str()).map_err(|e| content(&e))?, name.clone());
         }
         let thresholds = if self.mode == Mode::Secure {
-            Thresholds::new(self.cohort.n_min, self.cohort.colluders)
+            Thresholds::new(self.cohort.n_min, self.cohort.colluders())
         } else {
-            Thresholds::new(self.cohort.colluders + 3, self.cohort.colluders)
+            Thresholds::new(self.cohort.colluders() + 3, self.cohort.colluders())
         };
         let milliseconds = |seconds: u64| seconds.saturating_mul(1000);
         Ok(Terms {

@@ -1,6 +1,6 @@
 //! A plan to start from, with every field explained.
 
-use super::PlanItem;
+use super::{PlanItem, usual_colluders};
 use fedirt_model::statistics::Mode;
 
 /// A commented plan for a study, some sites and some items.
@@ -31,8 +31,9 @@ sites = [{sites}]
 expected_students = {students}
 # Fewest sites that may share a sum (secure): at least 3, and 2 more than colluders.
 n_min = 3
-# Sites that may work with the coordinator: every site whose key it could hold.
-colluders = 0
+# Sites that may work with the coordinator: every site whose key it could hold. At least 1: whoever takes part knows its
+# own numbers and its own noise. (private: the others' noise makes up for theirs.)
+colluders = {colluders}
 # If a site vanishes after sums were released: "wait", "end", or "reveal_lost_site", which lets the coordinator
 # compute what that site sent.
 on_loss = "wait"
@@ -76,6 +77,7 @@ lost_site_is_revealed = false
         privacy = if mode == Mode::Private { PRIVACY } else { "" },
         mode = mode.name(),
         sites = quoted.join(", "),
+        colluders = usual_colluders(sites.len()),
         plain = mode == Mode::Plain,
         pooled = secure && few,
         three = secure && sites.len() == 3,

@@ -1,6 +1,7 @@
 //! A plan in plain words, for the officer who approves it.
 
 use super::StudyPlan;
+use crate::statement::against_a_site;
 use crate::terms::OnLoss;
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
@@ -20,16 +21,32 @@ impl StudyPlan {
             Mode::Plain => "Mode plain: the coordinator sees the sums of each site by name. From such sums the answers of single students can be rebuilt; it must be trusted like a holder of the data.".into(),
             Mode::Secure => format!(
                 "Mode secure: the coordinator sees sums over all sites only, as long as it works with at most {} of them. Which site a number came from is hidden; the answers of all sites taken together are not protected.",
-                self.cohort.colluders
+                self.cohort.colluders()
             ),
             Mode::Private => {
                 let (epsilon, delta) = self.privacy.as_ref().map_or((f64::NAN, f64::NAN), |p| (p.epsilon, p.delta));
+                let with = match (sites, self.cohort.colluders()) {
+                    // Each of two sites carries the whole noise.
+                    (2, _) => " together with the other site".into(),
+                    (0 | 1, _) | (_, 0) => String::new(),
+                    (_, 1) => " together with any one of the sites".into(),
+                    (_, c) => format!(" together with any {c} of the sites"),
+                };
                 format!(
-                    "Mode private: the coordinator sees sums with noise that the sites make. Whatever it does with up to {} of the sites, what it can learn about any one student is bounded by ε = {epsilon}, δ = {delta:e}.",
-                    self.cohort.colluders
+                    "Mode private: the coordinator sees sums with noise that the sites make. Whatever it does{with}, what it can learn about any one student is bounded by ε = {epsilon}, δ = {delta:e}.",
                 )
             }
         });
+        if let (Mode::Private, 0, 3.., Some(private)) =
+            (self.mode, self.cohort.colluders(), sites, self.private_terms())
+        {
+            // A plan whose ε or δ cannot be is refused before anyone reads it.
+            let bound = against_a_site(&private, sites)
+                .map_or(String::new(), |e| format!(": against it the bound is ε = {e:.3}"));
+            words.push(format!(
+                "Risk: each other site could remove its own part of the noise{bound} (colluders = 1 would make up for that)."
+            ));
+        }
         if self.mode == Mode::Secure && self.pooled_rows_may_be_inferred() {
             words.push("Risk: so few items or students that the pooled table of answers may be inferred from the sums (without names, and without saying from which site).".into());
         }

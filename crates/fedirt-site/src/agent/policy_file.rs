@@ -28,8 +28,9 @@ minimum_students = 10
 # sites there are.
 n_min = 3
 
-# Sites that this site believes may work with the coordinator; a plan that assumes fewer is refused.
-colluders = 0
+# Sites that this site believes may work with the coordinator; a plan that assumes fewer is refused. With 0, a plan is
+# accepted in which each other site could remove its own part of the noise (private) from what it learns.
+colluders = 1
 
 # Most rounds of a study that are answered, closing ones included.
 max_rounds = 60

@@ -6,6 +6,7 @@ use crate::simulate::{Missing, SiteEffects, SiteRows, SiteSizes, Spec};
 use fedirt_model::exchange::Effects;
 use fedirt_model::private::MissingAnswers;
 use fedirt_model::responses::ResponseTable;
+use fedirt_privacy::accountant::{Delta, GaussianDp};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
@@ -121,6 +122,23 @@ fn hardly_any_noise_is_none() {
         let counted = outlook(&counted, None, &[1e5]).unwrap();
         assert!((counted.private[0].reported.b / b[2] - 1.0).abs() < 0.01, "{model}: {counted:?}");
         assert!((counted.without_noise.b / found.without_noise.b - 1.0).abs() < 1e-9, "{model}");
+    }
+}
+
+/// ε + 2η at δ with room for κ, by [`fedirt_privacy::accountant::Slack::epsilon`]: never above the ε that is quoted.
+#[test]
+fn the_quoted_epsilon_covers_noise_in_integers() {
+    let delta = Delta::new(1e-6).unwrap();
+    for epsilon in [0.1, 1.0, 8.0, 16.0] {
+        let study = Study::new(&Wish { colluders: 1, ..wish(6, 10, 100) }, epsilon).unwrap();
+        // Any L will do; this one leaves little of δ to the tail.
+        let tail = 40.0 + epsilon - delta.value().ln();
+        let of = |stage: usize| study.noise(stage).unwrap().shares.noise().slack(1, tail).unwrap();
+        let slack = of(0).and(of(1));
+        assert!(slack.eta > 0.0 && slack.kappa > 0.0);
+        let gaussian = GaussianDp::new(study.plan.mu).unwrap();
+        let whole = slack.epsilon(delta, |delta| gaussian.epsilon(delta)).unwrap();
+        assert!(whole <= epsilon && whole > epsilon * (1.0 - 1e-4), "{epsilon}: {whole}");
     }
 }
 

@@ -169,7 +169,8 @@ pub(crate) struct FitArgs {
     /// With --private or fedirt-dp: δ [default: 1e-6]
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Privacy")]
     pub delta: Option<f64>,
-    /// With --private: sites that may work with the coordinator; the others make up for their noise [default: 0]
+    /// With --private: sites that may work with the coordinator; the others make up for their noise [default: 0, as all
+    /// files are in one hand; the result says against whom ε holds]
     #[arg(long, value_name = "C", help_heading = "Privacy")]
     pub colluders: Option<usize>,
     /// With --private: model rows that are all lowest or all highest apart

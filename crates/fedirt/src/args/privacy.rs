@@ -125,7 +125,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "D", default_value_t = 1e-6)]
     pub delta: f64,
     /// Sites that may work with the coordinator; the others make up for their noise
-    #[arg(long, value_name = "C", default_value_t = 0)]
+    #[arg(long, value_name = "C", default_value_t = 1)]
     pub colluders: u32,
     /// Print JSON
     #[arg(long)]
@@ -138,7 +138,7 @@ pub(crate) struct PlanArgs {
 const PLAN_EXAMPLES: &str = "Examples:
   fedirt privacy plan --sites 20 --students 100 --items 30
   fedirt privacy plan --sites 50 --students 6-8 --items 15 --epsilon 1 --effects none
-  fedirt privacy plan --sites 5 --total 2000 --guess results/items.csv --colluders 1 --out forecast
+  fedirt privacy plan --sites 5 --total 2000 --guess results/items.csv --colluders 2 --out forecast
 
 No data are read and nothing is spent: errors follow from sizes, noise and a guess of the parameters.";
 

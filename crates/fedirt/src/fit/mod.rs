@@ -126,7 +126,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         }
         stdout::print(&text)?;
     }
-    // A private fit does not say: whether it converged would depend on the answers.
+    // A private fit that did not come to rest says so in a warning: another run would only cost more privacy.
     if fit.converged == Some(true) || fit.privacy.is_some() {
         return Ok(ExitCode::SUCCESS);
     }

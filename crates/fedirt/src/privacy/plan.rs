@@ -195,7 +195,7 @@ fn heading(wish: &Wish, found: &Outlook) -> String {
 
 fn table(wish: &Wish, found: &Outlook) -> String {
     let mut rows = vec![
-        ["ε", "μ", "d/(μ²N)", "SE a", "SE b", "SE s", "alone a", "alone b", "alone s"]
+        ["ε", "μ", "noise", "SE a", "SE b", "SE s", "alone a", "alone b", "alone s"]
             .map(String::from)
             .to_vec(),
     ];
@@ -210,7 +210,7 @@ fn table(wish: &Wish, found: &Outlook) -> String {
     row.extend(cells(&found.maximum_likelihood));
     rows.push(row);
     format!(
-        "{}\nExpected standard errors (root mean squares): as reported, priors included; and from the sums alone\n\n{}",
+        "{}\nnoise: its variance over that of sampling, roughly. Expected standard errors (root mean squares): as reported, priors included; and from the sums alone\n\n{}",
         heading(wish, found),
         columns(&rows, &[0])
     )

@@ -25,7 +25,7 @@ pub(super) fn of(wish: &Wish, found: &Outlook) -> Vec<String> {
     let noisy = those(&|at| at.noise_ratio > 1.0);
     if let Some(worst) = noisy.first() {
         out.push(format!(
-            "warning: at ε = {} the noise outweighs the sampling error (d/(μ²N) up to {:.1}, above 1): intervals will be \
+            "warning: at ε = {} the noise outweighs the sampling error (ratio of variances up to {:.1}, above 1): intervals will be \
              too short, and estimates lean on their priors. Fewer items or sites, more students or a larger ε help.",
             epsilons(&noisy),
             worst.noise_ratio

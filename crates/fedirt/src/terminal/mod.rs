@@ -45,7 +45,9 @@ pub(crate) fn fit(fit: &Fit, notes: &[String], tables: Tables, room: usize) -> S
     }
     let warnings: Vec<&str> = fit.warnings.iter().map(|warning| warning.message.as_str()).collect();
     list(&mut out, "Warnings", &paint(style::CAUTION, "!"), &warnings, room);
-    let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+    let against = fit.privacy.as_ref().filter(|p| !p.holds_against.is_empty());
+    let against = against.map(|p| format!("ε = {} holds against {}", p.epsilon, p.holds_against));
+    let notes: Vec<&str> = against.iter().chain(notes).map(String::as_str).collect();
     list(&mut out, "Notes", &paint(style::FAINT, "·"), &notes, room);
     out
 }

@@ -295,6 +295,9 @@ fn reports_tell_no_more_than_sums_did() {
         adjacency: "zero-out".into(),
         noise_multiplier: plan.noise_multiplier,
         rounds: 5,
+        sites: 3,
+        colluders: 1,
+        holds_against: "the coordinator together with any 1 of the 3 sites".into(),
     };
     let fit = fit(&plan, &found, &["a".into(), "b".into()], privacy, String::new(), String::new());
     assert_eq!((fit.rounds, fit.npar, fit.numbers_sent), (5, 6, 35));

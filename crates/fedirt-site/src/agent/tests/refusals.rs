@@ -27,7 +27,7 @@ fn all_refusals_of_a_policy_come_at_once() {
     let policy = POLICY_TEMPLATE
         .replace("n_min = 3", "n_min = 5")
         .replace("allow_pooled_rows_inferred = true", "allow_pooled_rows_inferred = false")
-        .replace("colluders = 0", "colluders = 1");
+        .replace("colluders = 1", "colluders = 2");
     std::fs::write(world.home("north").policy_path(), policy).unwrap();
     assert_eq!(world.offer("north").unwrap().refusals.len(), 3);
 }
