@@ -95,7 +95,7 @@ fn the_audit_passes_and_finds_what_was_planted() {
     let found = json("audit --runs 100 --seeds 1 --json");
     assert_eq!(found["passed"], true, "{found}");
     let planted = found["planted"].as_array().expect("planted faults");
-    assert_eq!(planted.len(), 11);
+    assert_eq!(planted.len(), 12);
     assert!(planted.iter().all(|fault| fault["by"].as_array().is_some_and(|by| !by.is_empty())));
     let checks = found["checks"].as_array().expect("checks");
     assert!(checks.iter().all(|check| check["findings"] == serde_json::json!([])));

@@ -71,6 +71,9 @@ pub fn noise(subject: &impl Subject, runs: u64, seed: u64) -> Vec<Finding> {
     let run = |i: u64| subject.run(Rows::Nobody, seed.wrapping_add(i)).released;
     let all: Vec<Vec<Released>> = (0..runs).into_par_iter().map(run).collect();
     let Some(first) = all.first() else { return Vec::new() };
+    if first.is_empty() {
+        return vec![Finding { check: Check::Coupling, detail: "nothing is released".into() }];
+    }
     let named = |r: &Released| format!("site {}, round {}, attempt {}", r.site, r.round, r.attempt);
     let shape = |released: &[Released]| -> Vec<(usize, u64, u64, usize)> {
         released.iter().map(|r| (r.site, r.round, r.attempt, r.words.len())).collect()

@@ -2,19 +2,25 @@
 //!
 //! Sites answer through [`fedirt_protocol::private::answer`], the only way to their numbers, with noise that
 //! [`fedirt_protocol::private::noise`] derives from terms and plan; seeds stand in for the operating system's
-//! randomness. Questions are fixed beforehand. A row that is not there is taken out of its table, while the plan goes
-//! on counting it as enrolled.
+//! randomness. Questions are fixed beforehand. A row that is not there has no answers in its table, and goes on being
+//! counted as enrolled. ([`super::audit_machines`] audits whole machines.)
+//!
+//! What the mechanism promises is computed here from ε and δ, not taken from the mechanism.
 
 use super::forecast_terms::{Study, Wish};
 use fedirt_model::exchange::Effects;
 use fedirt_model::private::{MissingAnswers, PrivateError, Score2, ScoreRequest, Step};
 use fedirt_model::responses::{MISSING, ResponseTable};
+use fedirt_privacy::accountant::{Delta, Epsilon, GaussianDp};
 use fedirt_privacy::audit::{Claim, Released, RowId, Rows, Subject, Transcript};
 use fedirt_protocol::Terms;
+use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::private::{Noise, PrivateRefusal, ScoreQuestion, answer};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+/// δ of the audited run.
+const DELTA: f64 = 1e-6;
 /// ε of the audited run, at δ = 10⁻⁶: with so little noise two worlds show 3 % of inflation.
 pub const EPSILON: f64 = 8.0;
 /// Sites of the cohort, and how many of them the coordinator holds the keys of.
@@ -42,6 +48,7 @@ pub const PLANNED: [Asked; 2] = [ALL[0], ALL[1]];
 #[derive(Debug, Clone)]
 pub struct Sites {
     terms: Terms,
+    colluders: usize,
     rows: Vec<Vec<Vec<u8>>>,
     questions: [ScoreQuestion; 2],
     noise: [Noise; 2],
@@ -51,15 +58,20 @@ pub struct Sites {
 impl Sites {
     /// The run of the plan, at the questions that the centre would ask.
     pub fn new() -> Result<Self, PrivateRefusal> {
-        let rows: Vec<Vec<Vec<u8>>> = (0..SITES).map(rows).collect();
+        Self::of(SITES, COLLUDERS)
+    }
+
+    /// The same for another number of sites, of which so many may work with the coordinator.
+    pub fn of(sites: usize, colluders: usize) -> Result<Self, PrivateRefusal> {
+        let rows: Vec<Vec<Vec<u8>>> = (0..sites).map(rows).collect();
         let wish = Wish {
             items: ITEMS.iter().map(|(model, categories)| ((*model).to_owned(), *categories)).collect(),
             sites: rows.iter().enumerate().map(|(k, r)| (format!("s{k}"), r.len() as u64)).collect(),
             effects: Effects::Fixed,
             site_sd: 0.0,
             missing: MissingAnswers::Counted,
-            delta: 1e-6,
-            colluders: COLLUDERS,
+            delta: DELTA,
+            colluders,
         };
         let mut study = Study::new(&wish, EPSILON)?;
         // Privacy must hold on any grid, and this one is quick.
@@ -73,7 +85,7 @@ impl Sites {
         };
         let noise = [study.noise(0)?, study.noise(1)?];
         let questions = [first, *second].map(ScoreQuestion::Whitened);
-        Ok(Self { terms: study.terms, rows, questions, noise, asked: ALL.to_vec() })
+        Ok(Self { terms: study.terms, colluders, rows, questions, noise, asked: ALL.to_vec() })
     }
 
     /// The same sites, asked only this.
@@ -123,6 +135,11 @@ impl Sites {
         self.with_questions(|q| q.whitening.iter_mut().for_each(|w| *w *= 1e6))
     }
 
+    /// The terms of the study.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
     /// What a share of the noise is worth in a stage.
     pub fn noise(&self, stage: usize) -> &Noise {
         &self.noise[stage]
@@ -141,13 +158,28 @@ impl Sites {
         &self.asked
     }
 
-    /// Positions of a site's rows that are there, and their table.
+    /// Positions of a site's rows that are there, and a table in which the others have no answers.
     pub fn table(&self, site: usize, rows: Rows) -> Option<(Vec<usize>, ResponseTable)> {
         let there: Vec<usize> =
             (0..self.rows[site].len()).filter(|&row| rows.have(RowId { site, row })).collect();
-        let cells = there.iter().flat_map(|&row| self.rows[site][row].clone()).collect();
-        let table = ResponseTable::new(there.len(), ITEMS.len(), cells).ok()?;
+        let blank = vec![MISSING; ITEMS.len()];
+        let row = |row: usize| if rows.have(RowId { site, row }) { &self.rows[site][row] } else { &blank };
+        let cells = (0..self.rows[site].len()).flat_map(|at| row(at).iter().copied()).collect();
+        let table = ResponseTable::new(self.rows[site].len(), ITEMS.len(), cells).ok()?;
         Some((there, table))
+    }
+
+    /// √(σ²C²/(|U| − c))/γ from the promise alone: σ² = 1/μ_r², C² = d + 1 with d = parameters of items and contrasts of
+    /// sites, γ the power of two at or below σC/2¹⁶ and C/2²⁴.
+    fn share_sd(&self, stage: usize) -> f64 {
+        let (sites, sigma) = (self.rows.len(), promised(stage).powf(-0.5));
+        // A slope and a difficulty for each step.
+        let items: usize = ITEMS.iter().map(|item| item.1).sum();
+        let clip = ((items + sites - 1 + 1) as f64).sqrt();
+        let step = (sigma * clip / 65_536.0).min(clip / 16_777_216.0).log2().floor().exp2();
+        // With one or two sites each carries the whole noise.
+        let honest = if sites <= 2 { 1 } else { sites - self.colluders };
+        ((sigma * clip).powi(2) / honest as f64).sqrt() / step
     }
 
     fn release(&self, rows: Rows, seed: u64, site: usize, turn: usize) -> Result<Vec<u64>, PrivateRefusal> {
@@ -161,12 +193,11 @@ impl Sites {
 
 impl Subject for Sites {
     fn claim(&self) -> Claim {
-        let noise = |asked: &Asked| &self.noise[asked.stage];
         Claim {
             norm_square: self.noise.iter().map(|n| n.lattice.norm_square()).min().unwrap_or(0),
-            share_sd: self.asked.first().map_or(0.0, |asked| noise(asked).shares.sd() as f64),
-            colluders: COLLUDERS,
-            mu: self.asked.iter().map(|asked| noise(asked).mu_squared).sum::<f64>().sqrt(),
+            share_sd: self.asked.first().map_or(0.0, |asked| self.share_sd(asked.stage)),
+            colluders: self.colluders,
+            mu: self.asked.iter().map(|asked| promised(asked.stage)).sum::<f64>().sqrt(),
         }
     }
 
@@ -178,6 +209,9 @@ impl Subject for Sites {
     fn run(&self, rows: Rows, seed: u64) -> Transcript {
         let mut out = Transcript { released: Vec::new(), remarks: Vec::new() };
         for site in 0..self.rows.len() {
+            // What is told before the first round.
+            let declared = self.table(site, rows).map(|(_, table)| Declaration::of(&table, &self.terms));
+            out.remarks.push(format!("{declared:?}"));
             for (turn, asked) in self.asked.iter().enumerate() {
                 match self.release(rows, seed, site, turn) {
                     Ok(words) => {
@@ -191,6 +225,13 @@ impl Subject for Sites {
         }
         out
     }
+}
+
+/// μ² that the plan promises to spend in a stage: 0.3 and 0.7 of that of (ε, δ).
+fn promised(stage: usize) -> f64 {
+    let budget = Epsilon::new(EPSILON).and_then(|epsilon| Ok((epsilon, Delta::new(DELTA)?)));
+    let whole = budget.map_or(0.0, |(epsilon, delta)| GaussianDp::for_budget(epsilon, delta).mu().powi(2));
+    whole * [0.3, 0.7][stage]
 }
 
 /// Rows of a site.

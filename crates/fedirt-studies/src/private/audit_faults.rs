@@ -18,6 +18,8 @@ pub enum Fault {
     HalfTheNoise,
     /// Noise for rows of norm 1.
     ClipMissingFromNoise,
+    /// Both rounds spend 0.7 of μ²: together more than there is.
+    WrongSplitOfRounds,
     /// One site adds none.
     OneShareLost,
     /// All sites draw the same noise.
@@ -38,10 +40,11 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::NoNoise,
         Self::HalfTheNoise,
         Self::ClipMissingFromNoise,
+        Self::WrongSplitOfRounds,
         Self::OneShareLost,
         Self::OneSeedForAllSites,
         Self::NoiseReusedInRetry,
@@ -58,6 +61,7 @@ impl Fault {
             Self::NoNoise => "no noise",
             Self::HalfTheNoise => "half the noise",
             Self::ClipMissingFromNoise => "clipping norm missing from the noise",
+            Self::WrongSplitOfRounds => "both rounds spend 0.7 of the budget",
             Self::OneShareLost => "1 of 10 shares lost",
             Self::OneSeedForAllSites => "one noise seed for all sites",
             Self::NoiseReusedInRetry => "noise reused in a retry",
@@ -90,6 +94,7 @@ impl Planted {
             Fault::NoNoise => vec![0; own.len()],
             Fault::HalfTheNoise => scaled(0.5),
             Fault::ClipMissingFromNoise => scaled(1.0 / self.sites.noise(0).lattice.clip()),
+            Fault::WrongSplitOfRounds if self.sites.turns()[turn].stage == 0 => scaled((0.3f64 / 0.7).sqrt()),
             Fault::OneShareLost if site == 3 => vec![0; own.len()],
             Fault::OneSeedForAllSites => released[turn].words.clone(),
             Fault::NoiseReusedInRetry if self.sites.turns()[turn].attempt > 1 => {
@@ -123,9 +128,9 @@ impl Planted {
         let weight = |row: usize| 1.0 + (row % 3) as f64;
         let mean = there.iter().map(|row| weight(*row)).sum::<f64>() / there.len().max(1) as f64;
         let mut clipper = Clipper::new(factor * lattice.clip(), lattice.step(), request.width()?)?;
-        let mut position = there.iter();
+        let mut position = 0..;
         each_whitened_score(&table, site, &request, |row| {
-            let own = position.next().map_or(1.0, |row| weight(*row) / mean);
+            let own = position.next().map_or(1.0, |row| weight(row) / mean);
             let own = if self.fault == Fault::WeightsNormalisedAtTheSite { own } else { 1.0 };
             let scaled: Vec<f64> = row.iter().map(|x| own * x).collect();
             clipper.add(&scaled);

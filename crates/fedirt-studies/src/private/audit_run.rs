@@ -1,10 +1,12 @@
-//! The whole audit of the private mode: four checks, eleven planted faults, and many seeds of sound code.
+//! The whole audit of the private mode: four checks, twelve planted faults, the machines, and many seeds of sound code.
 
 use super::audit::{ALL, PLANNED, Sites};
 use super::audit_faults::{Fault, Planted};
+use super::audit_machines::Machines;
 use fedirt_privacy::audit::{
     ALARM, Check, Claim, Effort, Finding, RowId, Rows, Subject, Transcript, coupling, noise, norm, two_worlds,
 };
+use fedirt_protocol::private::PrivateRefusal;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::{Mutex, PoisonError};
@@ -188,6 +190,34 @@ pub fn checks<S: Subject>(
     found.sort_unstable();
     found.dedup();
     (lines, found)
+}
+
+/// Sites of the machines' audit, and runs at most: whole machines sign, verify and mask.
+const MACHINES: (usize, u64) = (4, 1_000);
+
+/// The product's own machines: each site's share of the noise in a first and in a repeated attempt, and everything else
+/// that leaves, from the declaration to the result.
+pub fn machines(effort: Effort) -> Result<Vec<Line>, PrivateRefusal> {
+    let (sites, most) = MACHINES;
+    let mut machines = Machines::of(&Sites::of(sites, 1)?);
+    let runs = effort.noise_runs.min(most);
+    let shares = noise(&machines, runs, effort.seed);
+    machines.to_the_end = true;
+    let coupled = coupling(&machines, effort.seed);
+    Ok(vec![
+        Line {
+            check: "machines: noise of two attempts",
+            measured: format!("{} beyond the limit over {runs} runs", shares.len()),
+            limit: format!("|z| ≤ {ALARM}"),
+            findings: told(&shares),
+        },
+        Line {
+            check: "machines: messages and result",
+            measured: format!("{} of {} rows change more than numbers", coupled.len(), machines.rows().len()),
+            limit: "0".into(),
+            findings: told(&coupled),
+        },
+    ])
 }
 
 /// All hostile questions.

@@ -14,6 +14,7 @@ fn every_planted_fault_is_found_in_the_product() {
         noisy,
         noisy,
         &[Moments, Distribution],
+        &[Moments, Distribution],
         &[Correlation],
         &[Correlation],
         noisy,

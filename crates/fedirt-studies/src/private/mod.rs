@@ -3,6 +3,7 @@
 
 pub mod audit;
 pub mod audit_faults;
+pub mod audit_machines;
 pub mod audit_run;
 pub mod forecast;
 pub mod forecast_terms;

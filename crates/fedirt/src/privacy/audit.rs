@@ -7,7 +7,7 @@ use crate::output::stdout;
 use fedirt_privacy::audit::Effort;
 use fedirt_studies::private::audit::{EPSILON, SITES, Sites};
 use fedirt_studies::private::audit_faults::Fault;
-use fedirt_studies::private::audit_run::{Caught, Line, checks, hostile, plant};
+use fedirt_studies::private::audit_run::{Caught, Line, checks, hostile, machines, plant};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::process::ExitCode;
@@ -27,7 +27,8 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
     bar.set_message("the program's own mechanism");
     bar.tick();
     let effort = Effort { noise_runs: args.runs, world_runs: args.runs, seed: args.first };
-    let (lines, _) = checks(&sites, &hostile(&sites), |sites| sites, effort);
+    let (mut lines, _) = checks(&sites, &hostile(&sites), |sites| sites, effort);
+    lines.extend(machines(effort).map_err(|e| CliError::Usage(e.to_string()))?);
     bar.inc(1);
     let mut caught = Vec::new();
     for fault in Fault::ALL {
