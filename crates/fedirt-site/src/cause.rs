@@ -193,6 +193,9 @@ pub enum Cause {
     /// A number of categories that makes no sense.
     #[error("`{0}` is not a number of categories")]
     BadCategoryCount(String),
+    /// A lowest code that is none.
+    #[error("`{0}` is not a code")]
+    BadLowestCode(String),
     /// Something else where a number should be.
     #[error("`{0}` is not a finite number")]
     BadNumber(String),

@@ -15,29 +15,42 @@ pub struct CodebookItem {
     pub name: String,
     /// Its model, if the codebook says; a name that `fedirt_model::items::model` knows.
     pub model: Option<String>,
-    /// Its category codes 0, 1, …, if the codebook says how many there are.
+    /// Its category codes, if the codebook says how many there are: 0, 1, …, or from the lowest that it names.
     pub categories: Option<Vec<u8>>,
 }
 
-/// Reads a codebook: a CSV file with the column `item` and, if wanted, `model` and `categories` (their number).
+/// Reads a codebook: a CSV file with the column `item` and, if wanted, `model`, `categories` (their number) and
+/// `lowest` (the lowest code, 0 unless told otherwise).
 ///
 /// Other columns are not looked at.
 pub fn read_codebook(path: &Path) -> Result<Vec<CodebookItem>, Problems> {
     SmallTable::read(path, |table, complaints| {
         let (model, categories) = (table.column("model"), table.column("categories"));
+        let lowest = table.column("lowest");
         let items = table.items(complaints);
         items
             .into_iter()
             .map(|(row, name)| {
                 let model = table.model(row, model, complaints);
                 let categories = row.get(categories).and_then(|text| {
-                    let count =
-                        text.parse::<u8>().ok().filter(|count| (2..=HIGHEST_CODE + 1).contains(count));
+                    let first = match row.get(lowest) {
+                        None => 0,
+                        Some(text) => match text.parse::<u8>() {
+                            Ok(first) if first < HIGHEST_CODE => first,
+                            _ => {
+                                let cause = Cause::BadLowestCode(shown(text.as_bytes()));
+                                complaints.cell(row.line, "lowest", cause);
+                                return None;
+                            }
+                        },
+                    };
+                    let most = HIGHEST_CODE + 1 - first;
+                    let count = text.parse::<u8>().ok().filter(|count| (2..=most).contains(count));
                     if count.is_none() {
                         let cause = Cause::BadCategoryCount(shown(text.as_bytes()));
                         complaints.cell(row.line, "categories", cause);
                     }
-                    count.map(|count| (0..count).collect())
+                    count.map(|count| (first..first + count).collect())
                 });
                 CodebookItem { name: name.to_string(), model, categories }
             })

@@ -30,6 +30,7 @@ mod records;
 mod remedy;
 mod row_keys;
 mod small_table;
+mod strange_codes;
 mod tally;
 mod text;
 mod wide;
@@ -43,6 +44,7 @@ pub use notes::{Note, NoteKind};
 pub use options::ReadOptions;
 pub use problems::{Problem, ProblemGroup, Problems};
 pub use reading::{Reading, SiteResponses, Source, read};
+pub use strange_codes::{StrangeCode, strange_codes};
 pub use text::Lines;
 
 /// The largest category code that is read: higher numbers are ids, ages or years, not scores.

@@ -105,6 +105,7 @@ impl Cause {
             Cause::BadCategoryCount(_) => {
                 "Write a whole number from 2 to 64, or leave the field empty".into()
             }
+            Cause::BadLowestCode(_) => "Write the lowest code, such as 1; an empty field means 0".into(),
             Cause::BadNumber(_) => "Write a number with a decimal point, such as -0.25".into(),
             Cause::ZeroSlope(_) => "An item with slope 0 says nothing about ability: remove the line".into(),
             Cause::NoSteps(_) => "Fill in d (or d1, d2, …) or b (or b1, b2, …)".into(),

@@ -1,6 +1,7 @@
 //! One codebook for all sites: items matched by name, models and anchors given by name.
 
-use crate::args::{AlgorithmArg, FitArgs};
+use crate::args::FitArgs;
+use crate::declared;
 use crate::error::CliError;
 use crate::remarks::listed;
 use fedirt_model::centre::{Anchor, ItemPlan};
@@ -37,6 +38,10 @@ pub(crate) fn plan_items(
 ) -> Result<(Vec<ItemPlan>, Vec<Warning>), CliError> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     let seen = codes_seen(reading);
+    let declared_only = args.hides_students();
+    if declared_only {
+        problems.extend(declared::items_from_rows(args, reading));
+    }
     let mut plan: Vec<ItemPlan> = match files.codebook {
         Some(items) => items
             .into_iter()
@@ -89,13 +94,16 @@ pub(crate) fn plan_items(
             _ => warnings.push(Warning { code: "fixed_items_absent".to_owned(), message }),
         }
     }
-    for item in &mut plan {
-        problems.extend(settle_codes(item, seen.of(&item.name)));
-        warnings.extend(unused_fixed_steps(item, seen.of(&item.name)));
-        let codebook_only = args.secure || args.private || args.algorithm == AlgorithmArg::FedirtDp;
-        if codebook_only && item.codes.is_none() && item.anchor.is_none() {
-            // In a plan the codebook says which categories there are: no site tells which of them it uses.
-            item.codes = Some((0..64).filter(|c| seen.of(&item.name) >> c & 1 == 1).collect());
+    if declared_only {
+        problems.extend(declared::settle(args, &mut plan, reading));
+    } else {
+        for item in &mut plan {
+            problems.extend(settle_codes(item, seen.of(&item.name)));
+            warnings.extend(unused_fixed_steps(item, seen.of(&item.name)));
+            if args.secure && item.codes.is_none() && item.anchor.is_none() {
+                // In a plan the codebook says which categories there are: no site tells which of them it uses.
+                item.codes = Some((0..64).filter(|c| seen.of(&item.name) >> c & 1 == 1).collect());
+            }
         }
     }
     CliError::usage(problems)?;
@@ -146,10 +154,13 @@ fn settle_codes(item: &mut ItemPlan, seen: u64) -> Option<String> {
         ));
     }
     let categories = anchored.or(stated)?;
+    // A codebook that names a lowest code above 0 leaves nothing to be found out.
+    let lowest = item.codes.as_ref().and_then(|codes| codes.first().copied()).unwrap_or(0);
     let mask = if categories >= 64 { u64::MAX } else { (1 << categories) - 1 };
     let first = match seen {
-        _ if seen & !mask == 0 => 0,
-        _ if seen & !(mask << 1) == 0 => 1,
+        _ if lowest > 0 && seen & !(mask << lowest) == 0 => lowest,
+        _ if lowest == 0 && seen & !mask == 0 => 0,
+        _ if lowest == 0 && seen & !(mask << 1) == 0 => 1,
         _ => {
             let codes: Vec<String> = (0..64).filter(|c| seen >> c & 1 == 1).map(|c| c.to_string()).collect();
             return Some(format!(

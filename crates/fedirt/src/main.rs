@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod codebook;
 mod coordinator;
+mod declared;
 mod error;
 mod fit;
 mod output;

@@ -29,6 +29,12 @@ pub(crate) fn sort(notes: &[Note]) -> (Vec<Warning>, Vec<String>) {
     (kept.into_iter().map(warning).collect(), other.into_iter().map(ToString::to_string).collect())
 }
 
+/// What a private fit in one process does not do.
+pub(crate) fn no_ledger() -> Warning {
+    let message = "this run is in no ledger: ε is for this run alone, and every further run on the same students adds to it. `fedirt site` keeps an account";
+    Warning { code: "no_ledger".to_owned(), message: message.to_owned() }
+}
+
 /// A statement of how codes became categories, where they were not 0, 1, 2, … already.
 pub(crate) fn recodes(items: &[FitItem]) -> Option<Warning> {
     let recoded: Vec<&FitItem> = items

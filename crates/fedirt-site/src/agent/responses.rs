@@ -1,20 +1,15 @@
 //! A site's own files against the plan's codebook: one table, a column for each item of the plan.
 
 use super::AgentError;
-use crate::cells::CellReader;
-use crate::header::{Layout, columns};
 use crate::near::near_names;
-use crate::problems::{Complaints, Problems};
+use crate::strange_codes::{named_files, strange_codes};
 use crate::text::argument;
-use crate::{ReadOptions, SiteResponses, open};
+use crate::{ReadOptions, SiteResponses};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_privacy::ledger::row_fingerprint;
 use fedirt_protocol::plan::StudyPlan;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-
-/// Lines that are named for one item and code.
-const NAMED: usize = 5;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// The answers of this site's students to the plan's items.
 #[derive(Debug)]
@@ -59,11 +54,6 @@ pub fn read_for_plan(
     join(reading.sites, plan, notes)
 }
 
-fn named_files(site: &SiteResponses) -> String {
-    let names: Vec<String> = site.sources.iter().map(|s| s.file.display().to_string()).collect();
-    names.join(", ")
-}
-
 fn complain_about_columns(site: &SiteResponses, plan: &StudyPlan, problems: &mut Vec<String>) {
     for name in site.items.iter().filter(|name| plan.items.iter().all(|item| item.name != **name)) {
         let near = near_names(name, plan.items.iter().map(|item| item.name.as_str()));
@@ -85,72 +75,17 @@ fn complain_about_codes(
     options: &ReadOptions,
     problems: &mut Vec<String>,
 ) {
-    // Item and code, in the order of the plan.
-    let mut strange: BTreeMap<(usize, u8), u64> = BTreeMap::new();
-    for (column, name) in site.items.iter().enumerate() {
-        let Some(at) = plan.items.iter().position(|item| item.name == *name) else { continue };
-        for row in site.table.rows() {
-            let code = row[column];
-            if code != MISSING && !plan.items[at].categories.contains(&code) {
-                *strange.entry((at, code)).or_default() += 1;
-            }
-        }
-    }
-    for ((at, code), count) in strange {
-        let item = &plan.items[at];
-        let lines = places(site, &item.name, code, options);
-        let codes: Vec<String> = item.categories.iter().map(ToString::to_string).collect();
+    let planned =
+        |name: &str| plan.items.iter().find(|item| item.name == name).map(|item| item.categories.as_slice());
+    for strange in strange_codes(site, options, planned) {
+        let codes: Vec<String> =
+            planned(&strange.item).unwrap_or_default().iter().map(ToString::to_string).collect();
         problems.push(format!(
-            "{lines}, column {}: code {code} ({count} time{}) is not in the plan's codebook ({}). Correct the file, or declare the code missing with --missing {code}",
-            item.name,
-            if count == 1 { "" } else { "s" },
-            codes.join(", ")
+            "{strange} is not in the plan's codebook ({}). Correct the file, or declare the code missing with --missing {}",
+            codes.join(", "),
+            strange.code
         ));
     }
-}
-
-/// Files and lines in which an item has a code.
-fn places(site: &SiteResponses, item: &str, code: u8, options: &ReadOptions) -> String {
-    let mut out = Vec::new();
-    for source in &site.sources {
-        let lines = lines_with(&source.file, item, code, options);
-        if lines.is_empty() {
-            continue;
-        }
-        let some: Vec<String> = lines.iter().take(NAMED).map(ToString::to_string).collect();
-        let more = if lines.len() > NAMED { ", …" } else { "" };
-        let word = if lines.len() == 1 { "line" } else { "lines" };
-        out.push(format!("{}, {word} {}{more}", source.file.display(), some.join(", ")));
-    }
-    if out.is_empty() { named_files(site) } else { out.join("; ") }
-}
-
-/// The lines of a file in which an item has a code: found by reading it again, as this happens to bad files only.
-fn lines_with(file: &Path, item: &str, code: u8, options: &ReadOptions) -> Vec<u64> {
-    let (mut problems, mut notes, mut lines) = (Problems::default(), Vec::new(), Vec::new());
-    let mut complaints = Complaints { file, problems: &mut problems };
-    let Some(opened) = open::open(file, &mut complaints) else { return lines };
-    let columns = columns(opened.names, opened.header_line, options, &mut complaints, &mut notes);
-    let reader = CellReader::new(&options.missing);
-    let mut records = opened.records;
-    while let Ok(Some(fields)) = records.next() {
-        if fields.len() != columns.names.len() {
-            continue;
-        }
-        let cell = match &columns.layout {
-            Layout::Wide(items) => items.iter().find(|c| columns.names[**c] == item).map(|c| fields.get(*c)),
-            Layout::Long { item: name, response } => {
-                (fields.get(*name).trim_ascii() == item.as_bytes()).then(|| fields.get(*response))
-            }
-        };
-        if cell.is_some_and(|cell| reader.read(cell) == Ok(code)) {
-            lines.push(fields.line);
-            if lines.len() > NAMED {
-                break;
-            }
-        }
-    }
-    lines
 }
 
 /// All files as one table with the plan's columns.

@@ -20,6 +20,11 @@ fn codebooks() {
     assert_eq!(items[1].categories, Some(vec![0, 1, 2, 3]));
     assert_eq!(items[2].categories, None);
     assert_eq!(codebook("item\nI1\n").unwrap().len(), 1);
+    let scales = codebook("item,categories,lowest\nI1,5,1\nI2,2,\n").unwrap();
+    assert_eq!(scales[0].categories, Some(vec![1, 2, 3, 4, 5]));
+    assert_eq!(scales[1].categories, Some(vec![0, 1]));
+    let wrong = codebook("item,categories,lowest\nI1,5,one\n").unwrap_err();
+    assert_eq!(only(&wrong).cause, Cause::BadLowestCode("one".into()));
 }
 
 #[test]

@@ -145,7 +145,8 @@ pub(crate) struct FitArgs {
     /// Site effects [default: fixed if there are several sites, else none]
     #[arg(long, value_name = "KIND", help_heading = "Model")]
     pub effects: Option<EffectsArg>,
-    /// Codebook (CSV: item, model, categories): fixes items and categories
+    /// Codebook (CSV: item, model, categories, lowest code): fixes items and categories; private fits take them from here
+    /// alone, and without one all items are 0/1
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub codebook: Option<PathBuf>,
     /// Items with given parameters (CSV: item, a, d or b; an items.csv will do): they anchor the scale
@@ -199,15 +200,9 @@ pub(crate) struct FitArgs {
     /// Weights of the nodes
     #[arg(long, value_name = "KIND", default_value = "density", help_heading = "Estimation")]
     pub quadrature: QuadratureArg,
-    /// Converged when no gradient per student exceeds this
-    #[arg(
-        long,
-        value_name = "G",
-        default_value = "1e-6",
-        allow_hyphen_values = true,
-        help_heading = "Estimation"
-    )]
-    pub tolerance: f64,
+    /// Converged when no gradient per student exceeds this [default: 1e-6]
+    #[arg(long, value_name = "G", allow_hyphen_values = true, help_heading = "Estimation")]
+    pub tolerance: Option<f64>,
     /// Most rounds [default: 300]; with fedirt-dp the planned rounds [default: 100]
     #[arg(long, value_name = "R", help_heading = "Estimation")]
     pub max_rounds: Option<usize>,
@@ -250,6 +245,18 @@ pub(crate) struct FitArgs {
     /// Print fit.json on standard output, and nothing else there
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+impl FitArgs {
+    /// Whether the result promises something to each student, and so may show nothing exact of a row.
+    pub(crate) fn hides_students(&self) -> bool {
+        self.private || self.algorithm == AlgorithmArg::FedirtDp
+    }
+
+    /// The largest gradient per student of a fit that has converged.
+    pub(crate) fn tolerance(&self) -> f64 {
+        self.tolerance.unwrap_or(1e-6)
+    }
 }
 
 const FIT_EXAMPLES: &str = "Examples:

@@ -4,7 +4,7 @@ mod plan;
 mod results;
 mod rules;
 
-use crate::args::{AlgorithmArg, FitArgs};
+use crate::args::FitArgs;
 use crate::codebook::{self, ItemFiles};
 use crate::error::CliError;
 use crate::output::folder::Folder;
@@ -53,7 +53,13 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
             return Err(CliError::Several(errors));
         }
     };
-    let (mut warnings, mut notes) = remarks::sort(&reading.notes);
+    let hides_students = args.hides_students();
+    let (mut warnings, mut notes) = if hides_students {
+        // What the reader noted depends on rows: it is for whoever holds the files, and no part of a result.
+        (Vec::new(), reading.notes.iter().map(ToString::to_string).collect())
+    } else {
+        remarks::sort(&reading.notes)
+    };
     let (items, more) = codebook::plan_items(args, files, &reading)?;
     warnings.extend(more);
     let plan = plan::plan(args, items, reading.sites.len());
@@ -71,7 +77,6 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     progress.say("round 1");
     let max_rounds = plan.settings.max_rounds;
     let mut watcher = Watcher { progress: &progress, transcript };
-    let hides_students = args.private || args.algorithm == AlgorithmArg::FedirtDp;
     let private =
         if hides_students { Some(privacy(args, &plan.items, &sites, &mut warnings)?) } else { None };
     let mode = match (args.secure, hides_students) {
@@ -92,6 +97,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     let (mut finished, sites) =
         in_process::run_as(setting, plan, sites, &mut UnwrapErr(SysRng), &mut watcher)?;
     let transcript = watcher.transcript;
+    if hides_students {
+        warnings.push(remarks::no_ledger());
+    }
     warnings.extend(remarks::recodes(&finished.fit.items));
     finished.fit.warnings.splice(0..0, warnings);
 
@@ -110,6 +118,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         written = Some((path, results::write(folder, &finished, scores, transcript)?));
     }
     drop(progress);
+    if hides_students {
+        notes.drain(..).for_each(|note| stderr::note(&note));
+    }
     if args.json {
         let text = json::fit_json(fit).map_err(CliError::Output)?;
         notes.iter().for_each(|note| stderr::note(note));
@@ -202,7 +213,7 @@ fn why_not_converged(fit: &Fit, args: &FitArgs, max_rounds: usize) -> String {
     if let Some(gradient) = fit.max_gradient {
         text.push_str(&format!(
             "; the largest gradient per student is {gradient:.1e}, and {:e} is wanted",
-            args.tolerance
+            args.tolerance()
         ));
     }
     let slowest = fit.trace.iter().rev().map(|t| &t.slowest_items).find(|items| !items.is_empty());

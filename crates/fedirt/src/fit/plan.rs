@@ -91,7 +91,7 @@ fn settings(args: &FitArgs) -> Settings {
             AlgorithmArg::Fedavg => AlgorithmKind::Fedavg,
             AlgorithmArg::Meta => AlgorithmKind::Meta,
         },
-        tolerance: args.tolerance,
+        tolerance: args.tolerance(),
         max_rounds: args.max_rounds.unwrap_or(defaults.max_rounds),
         local_epochs: args.local_epochs.unwrap_or(defaults.local_epochs),
         client_fraction: args.client_fraction.unwrap_or(defaults.client_fraction),

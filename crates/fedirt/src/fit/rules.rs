@@ -14,8 +14,8 @@ pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
     };
     let positive = |x: f64| x.is_finite() && x > 0.0;
     need(
-        positive(args.tolerance),
-        format!("--tolerance {}: a number above 0 is needed, such as 1e-6", args.tolerance),
+        positive(args.tolerance()),
+        format!("--tolerance {}: a number above 0 is needed, such as 1e-6", args.tolerance()),
     );
     if let Some(range) = args.range {
         need(
@@ -108,6 +108,18 @@ fn privacy(args: &FitArgs) -> Vec<String> {
         (
             args.weight.is_some(),
             "--weight: weights cannot be kept private: one student's would move everybody's sums",
+        ),
+        (
+            args.tolerance.is_some(),
+            "--tolerance: private fits do not test for convergence, which would tell of the answers",
+        ),
+        (
+            args.max_rounds.is_some() && !published,
+            "--max-rounds: a private fit has two rounds; --algorithm fedirt-dp has as many as you say",
+        ),
+        (
+            args.publish_effects,
+            "--publish-effects belongs to --secure: effects of private fits have noise, and are published",
         ),
         (args.seed.is_some(), "--seed: the noise must come from the operating system"),
         (args.fixed_items.is_some(), "--fixed-items: private fits know no fixed items"),

@@ -43,7 +43,13 @@ fn secure_equals_plain_and_keeps_effects_at_home() {
 #[test]
 fn private_fits_say_what_they_promise_and_nothing_else() {
     let bench = Bench::simulated();
-    bench.command("fit north.csv south.csv west.csv --private --epsilon 4 --out private").assert().success();
+    bench.write("codebook.csv", "item,categories\nM1,2\nM2,2\nM3,2\nM4,2\nM5,2\nM6,3\n");
+    bench
+        .command(
+            "fit north.csv south.csv west.csv --codebook codebook.csv --private --epsilon 4 --out private",
+        )
+        .assert()
+        .success();
     let fit = bench.json("private/fit.json");
     assert_eq!((fit["mode"].as_str(), fit["privacy"]["epsilon"].as_f64()), (Some("private"), Some(4.0)));
     for name in ["loglik", "aic", "converged", "max_gradient", "curves", "ability_histogram", "seed"] {
@@ -52,7 +58,7 @@ fn private_fits_say_what_they_promise_and_nothing_else() {
     assert!(bench.read("private/report.html").contains("private"));
     bench
         .command(
-            "fit north.csv south.csv west.csv --algorithm fedirt-dp --epsilon 8 --max-rounds 20 --out dp",
+            "fit north.csv south.csv west.csv --codebook codebook.csv --algorithm fedirt-dp --epsilon 8 --max-rounds 20 --out dp",
         )
         .assert()
         .success();
@@ -69,6 +75,10 @@ fn privacy_flags_are_checked_before_any_file_is_read() {
         ("--private --epsilon 1 --delta 1", "delta"),
         ("--private --epsilon 1 --delta 0", "delta"),
         ("--private --epsilon 1 --seed 3", "--seed"),
+        ("--private --epsilon 1 --tolerance 1e-4", "--tolerance"),
+        ("--private --epsilon 1 --max-rounds 9", "--max-rounds"),
+        ("--private --epsilon 1 --publish-effects", "--secure"),
+        ("--algorithm fedirt-dp --epsilon 1 --tolerance 1e-4", "--tolerance"),
         ("--private --epsilon 1 --weight w", "--weight"),
         ("--private --epsilon 1 --effects random", "--effects random"),
         ("--private --epsilon 1 --algorithm bfgs", "--algorithm"),

@@ -7,6 +7,7 @@ mod equal;
 mod files;
 mod flags;
 mod hidden;
+mod neighbours;
 mod output;
 mod report;
 mod score;
