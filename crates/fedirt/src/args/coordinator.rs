@@ -60,7 +60,7 @@ pub(crate) struct CoordinatorInitArgs {
         help_heading = "Plan"
     )]
     pub items_from: Option<PathBuf>,
-    /// A codebook: columns item, categories and, if wanted, model
+    /// A codebook: columns item, categories and, if wanted, model and lowest (code)
     #[arg(long, value_name = "FILE.csv", requires = "study", help_heading = "Plan")]
     pub codebook: Option<PathBuf>,
     /// Who learns what
@@ -68,6 +68,7 @@ pub(crate) struct CoordinatorInitArgs {
     pub mode: ModeArg,
     /// Students of all sites together, about [default: those of --items-from]
     #[arg(long, value_name = "N", requires = "study", help_heading = "Plan")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub students: Option<u64>,
     #[command(flatten)]
     pub columns: ColumnArgs,

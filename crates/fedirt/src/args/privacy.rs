@@ -151,7 +151,7 @@ pub(crate) struct AuditArgs {
     pub runs: u64,
     /// Seeds of sound code that must raise no alarm, with a twentieth of the runs each
     #[arg(long, value_name = "S", default_value_t = 30)]
-    #[arg(value_parser = clap::value_parser!(u64).range(0..=100_000))]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: u64,
     /// First seed
     #[arg(long, value_name = "S", default_value_t = 1)]

@@ -56,6 +56,7 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
         .map(|file| fedirt_site::read(std::slice::from_ref(file), &args.columns.read_options(None)));
     let reading = reading.transpose()?;
     let items = match (&reading, &args.codebook) {
+        (Some(reading), _) if args.mode == ModeArg::Private => declared_items(reading)?,
         (Some(reading), _) => items_of(reading),
         (None, Some(path)) => codebook(path)?,
         (None, None) => {
@@ -107,6 +108,20 @@ pub(super) fn codebook(path: &Path) -> Result<Vec<PlanItem>, CliError> {
         }
     }
     CliError::usage(problems)?;
+    Ok(items)
+}
+
+/// The items of a file as 0/1 items: a private plan does not tell which codes occur.
+fn declared_items(reading: &Reading) -> Result<Vec<PlanItem>, CliError> {
+    let mut items = items_of(reading);
+    let problems = items.iter().filter(|item| item.categories.iter().any(|code| *code > 1)).map(|item| {
+        format!(
+            "item {}: the file has codes beyond 0 and 1, and a private plan takes categories from --codebook FILE.csv (item, categories), never from answers",
+            item.name
+        )
+    });
+    CliError::usage(problems.collect())?;
+    items.iter_mut().for_each(|item| item.categories = vec![0, 1]);
     Ok(items)
 }
 

@@ -45,6 +45,31 @@ fn a_flag_that_the_algorithm_does_not_use_is_named() {
     assert!(err.contains("--draws") && err.contains("--seed"), "{err}");
 }
 
+/// Nothing looked at, or nobody expected, is no study.
+#[test]
+fn zero_is_refused_where_it_would_mean_nothing() {
+    let bench = Bench::new();
+    let (_, err) = bench.expect(2, "privacy audit --seeds 0");
+    assert!(err.contains("--seeds"), "{err}");
+    bench.write("codebook.csv", "item,categories\nI1,2\nI2,2\n");
+    let plan = "coordinator init hub --study s --sites a,b,c --codebook codebook.csv --students";
+    let (_, err) = bench.expect(2, &format!("{plan} 0"));
+    assert!(err.contains("--students"), "{err}");
+    assert!(!bench.path("hub").exists());
+}
+
+/// The codes of somebody's answers are no part of a private plan.
+#[test]
+fn a_private_plan_takes_categories_from_a_codebook() {
+    let bench = Bench::simulated();
+    let plan = "coordinator init hub --study s --sites a,b,c --items-from north.csv --students 400";
+    let (_, err) = bench.expect(2, plan);
+    assert!(err.contains("item M6") && err.contains("--codebook"), "{err}");
+    bench.write("zeros.csv", "I1,I2\n0,0\n0,1\n");
+    bench.expect(0, "coordinator init hub --study s --sites a,b,c --items-from zeros.csv --students 400");
+    assert_eq!(bench.read("hub/plans/s.toml").matches("categories = [0, 1]").count(), 2);
+}
+
 #[test]
 fn not_converged_is_status_1_with_results_and_a_reason() {
     let bench = Bench::simulated();
