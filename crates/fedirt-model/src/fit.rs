@@ -197,6 +197,8 @@ pub struct Privacy {
     pub epsilon: f64,
     /// δ.
     pub delta: f64,
+    /// ε at the same δ where a student's answers are replaced by others, not zeroed.
+    pub epsilon_replaced: f64,
     /// Name of the mechanism.
     pub mechanism: String,
     /// What neighbouring data sets are.

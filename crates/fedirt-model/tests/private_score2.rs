@@ -185,6 +185,7 @@ fn nothing_but_estimates_is_reported() {
     let privacy = Privacy {
         epsilon: 0.4,
         delta: 1e-6,
+        epsilon_replaced: 2.1,
         mechanism: "score2".into(),
         adjacency: "zero-out".into(),
         noise_multiplier: 10.0,

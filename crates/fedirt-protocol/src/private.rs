@@ -13,7 +13,7 @@ use fedirt_model::private::{
 };
 use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::{MISSING, ResponseTable};
-use fedirt_privacy::accountant::{AccountantError, Delta, Epsilon, GaussianDp, noise_multiplier};
+use fedirt_privacy::accountant::{self, AccountantError, Delta, Epsilon, GaussianDp, noise_multiplier};
 use fedirt_privacy::clip::ClipError;
 use fedirt_privacy::noise::{self, Lattice, NoiseError, NoiseShare, Shares};
 use fedirt_privacy::secure::SiteId;
@@ -168,6 +168,19 @@ impl PrivateTerms {
     pub fn server_makes_the_noise(&self) -> bool {
         matches!(self.mechanism, Mechanism::FedirtDp { noise: NoiseAt::Server { .. }, .. })
     }
+
+    /// ε where a student's answers are replaced by others: the sum then moves up to twice as far.
+    pub fn epsilon_replaced(&self) -> Result<f64, AccountantError> {
+        let (epsilon, delta) = self.budget()?;
+        match &self.mechanism {
+            Mechanism::Score2 { .. } => Ok(GaussianDp::for_budget(epsilon, delta).replaced().epsilon(delta)),
+            Mechanism::FedirtDp { settings, .. } => {
+                let (rate, rounds) = (settings.sampling_rate, settings.rounds as u32);
+                let sigma = noise_multiplier((epsilon, delta), rate, rounds)?;
+                Ok(accountant::Mechanism::new(rate, sigma, rounds)?.epsilon_replaced(delta))
+            }
+        }
+    }
 }
 
 impl PrivatePlan {
@@ -220,7 +233,15 @@ impl PrivatePlan {
     }
 }
 
-/// Rows by booklet: the smallest that holds all answers of a row. Without booklets, all rows.
+/// What an officer should know about a δ above one in ten times the students.
+pub(crate) fn large_delta(delta: f64, students: u64) -> String {
+    format!(
+        "δ is {delta:e}, more than one in ten times the {students} students: with that probability the promise may fail altogether, and a smaller one promises more"
+    )
+}
+
+/// Rows by booklet: the smallest that holds all answers of a row, or most of them where none holds all. Every row is in
+/// one, so that their number is that of the students whatever they answered. Without booklets, all rows.
 pub fn rows_by_booklet(terms: &Terms, table: &ResponseTable) -> Vec<u64> {
     let booklets = terms.private.as_ref().map_or(&[][..], |p| &p.booklets);
     if booklets.is_empty() {
@@ -228,9 +249,10 @@ pub fn rows_by_booklet(terms: &Terms, table: &ResponseTable) -> Vec<u64> {
     }
     let mut rows = vec![0; booklets.len()];
     for row in table.rows() {
-        let holds = |b: &[usize]| row.iter().enumerate().all(|(j, c)| *c == MISSING || b.contains(&j));
-        let fitting = booklets.iter().enumerate().filter(|(_, b)| holds(b));
-        if let Some((at, _)) = fitting.min_by_key(|(_, b)| b.len()) {
+        let outside =
+            |b: &[usize]| row.iter().enumerate().filter(|(j, c)| **c != MISSING && !b.contains(j)).count();
+        let nearest = booklets.iter().enumerate().min_by_key(|(_, b)| (outside(b), b.len()));
+        if let Some((at, _)) = nearest {
             rows[at] += 1;
         }
     }

@@ -32,6 +32,7 @@ pub fn statement(terms: &Terms, plan: &PrivatePlan) -> Result<Privacy, PrivateRe
     Ok(Privacy {
         epsilon: private.epsilon,
         delta: private.delta,
+        epsilon_replaced: private.epsilon_replaced()?,
         mechanism: mechanism.into(),
         adjacency: ADJACENCY.to_owned(),
         noise_multiplier,

@@ -30,6 +30,7 @@ fn the_template_is_a_plan_in_every_mode() {
             assert_eq!(terms.sites.len(), sites);
             assert_eq!(terms.private.is_some(), mode == Mode::Private);
             let words = plan.in_words().join("\n");
+            assert!(!words.contains("booklet") && !words.contains("δ is"), "{words}");
             assert!(words.contains(mode.name()), "{words}");
             assert_eq!(words.contains("may be inferred"), mode == Mode::Secure && students == 100);
         }
@@ -124,4 +125,18 @@ fn a_plan_assumes_one_colluder_unless_it_says_otherwise() {
     }
     let secure = template("s", Mode::Secure, &names(4), &items(20), 5000);
     assert!(refusals(&secure).is_empty());
+}
+
+/// What ε does not cover, and a δ that is large for the students, stand in the words that the officer reads.
+#[test]
+fn the_officer_reads_what_epsilon_does_not_cover() {
+    let text = template("s", Mode::Private, &names(3), &items(5), 5000);
+    let large = text.replace("delta = 1e-6", "delta = 1e-4");
+    let words = StudyPlan::parse(&large).unwrap().in_words().join("\n");
+    assert!(words.contains("Risk: δ is 1e-4") && words.contains("5000 students"), "{words}");
+    let booklets = format!(
+        "{text}\n[[booklet]]\nname = \"A\"\nitems = [\"i1\", \"i2\", \"i3\"]\n[[booklet]]\nname = \"B\"\nitems = [\"i3\", \"i4\", \"i5\"]\n"
+    );
+    let words = StudyPlan::parse(&booklets).unwrap().in_words().join("\n");
+    assert!(words.contains("which booklet a row falls into"), "{words}");
 }

@@ -52,10 +52,12 @@ pub(super) fn privacy(fit: &Fit) -> String {
     match (&fit.privacy, fit.mode.as_str()) {
         (Some(p), _) => format!(
             "Private run: (ε, δ) = ({}, {}) differential privacy. Noise was added so that the released numbers \
-             would be nearly as likely without any one student; the smaller ε, the nearer.{} Mechanism: {}; \
+             would be nearly as likely without any one student; the smaller ε, the nearer. Against the same student \
+             with other answers ε is {}.{} Mechanism: {}; \
              neighbouring data sets: {}; noise multiplier {} over {}.",
             text::brief(p.epsilon),
             text::brief(p.delta),
+            text::brief(p.epsilon_replaced),
             if p.holds_against.is_empty() {
                 String::new()
             } else {

@@ -283,6 +283,7 @@ pub(crate) fn withheld() -> Fit {
     out.privacy = Some(Privacy {
         epsilon: 2.0,
         delta: 1e-6,
+        epsilon_replaced: 2.1,
         mechanism: "discrete Gaussian, noise made at the sites".into(),
         adjacency: "add or remove one student".into(),
         noise_multiplier: 2.23,

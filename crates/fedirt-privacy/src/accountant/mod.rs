@@ -33,7 +33,8 @@ use std::convert::Infallible;
 /// What the ε of this module is about, for officers and readers of results.
 pub const ADJACENCY: &str = "Adjacency: zero-out. Two data sets are neighbours when one student's row, within \
 one site, is replaced by an empty contribution (a vector of zeros). The number of students enrolled at each \
-site is public and fixed before the data are read. Sampling, where there is any, is by independent draws that \
+site is public and fixed before the data are read; where there are booklets, which booklet a row falls into is \
+public. Sampling, where there is any, is by independent draws that \
 stay secret at the site. Epsilon is for the planned rounds, all of them.";
 
 /// Rounds that double precision can compose without its rounding showing in δ.

@@ -1,10 +1,12 @@
 //! A plan in plain words, for the officer who approves it.
 
 use super::StudyPlan;
+use crate::private::large_delta;
 use crate::statement::against_a_site;
 use crate::terms::OnLoss;
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
+use fedirt_privacy::accountant::Delta;
 
 impl StudyPlan {
     /// What the plan means, sentence by sentence.
@@ -52,6 +54,15 @@ impl StudyPlan {
         }
         if self.mode == Mode::Secure && sites == 3 {
             words.push("Risk: with three sites, each can see the sum of the other two.".into());
+        }
+        if let (Mode::Private, Some(privacy)) = (self.mode, &self.privacy) {
+            if !self.booklets.is_empty() {
+                words.push("How many rows each site has of each booklet is told exactly, and so is, in effect, which booklet a row falls into: a row belongs to the smallest that holds its answers. ε does not cover this.".into());
+            }
+            let students = self.cohort.expected_students;
+            if Delta::new(privacy.delta).and_then(|delta| delta.is_large_for(students)) == Ok(true) {
+                words.push(format!("Risk: {}.", large_delta(privacy.delta, students)));
+            }
         }
         let by_name = self.mode != Mode::Secure || self.publish.effects_by_name;
         words.push(match (self.model.effects, by_name) {

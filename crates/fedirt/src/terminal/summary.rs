@@ -75,6 +75,9 @@ fn data(fit: &Fit) -> Vec<Fact> {
     ]);
     let privacy = fit.privacy.as_ref().map(|p| format!("({}, {})", p.epsilon, p.delta));
     facts.push(("(ε, δ)", privacy.unwrap_or_else(|| "not a private run".to_owned())));
+    if let Some(privacy) = &fit.privacy {
+        facts.push(("ε, replaced answers", format!("{:.3}", privacy.epsilon_replaced)));
+    }
     facts.push(("Seed", fit.seed.map_or_else(|| "none used".to_owned(), |seed| seed.to_string())));
     facts.push(("Version", fit.version.clone()));
     facts.push(("Codebook hash", format!("{}…", fit.codebook_hash.chars().take(12).collect::<String>())));

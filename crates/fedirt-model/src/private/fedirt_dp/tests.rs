@@ -291,6 +291,7 @@ fn reports_tell_no_more_than_sums_did() {
     let privacy = crate::fit::Privacy {
         epsilon: 1.0,
         delta: 1e-6,
+        epsilon_replaced: 2.1,
         mechanism: "fedirt_dp".into(),
         adjacency: "zero-out".into(),
         noise_multiplier: plan.noise_multiplier,
