@@ -4,6 +4,7 @@
 //! when they have finished; time and randomness come as arguments. The same two machines run in one process,
 //! over a network and in the fault simulator.
 
+mod answerable;
 pub mod codebook;
 pub mod codec;
 pub mod coordinator;

@@ -8,7 +8,7 @@ use crate::message::Turn;
 use crate::terms::Terms;
 use fedirt_model::exchange::{Ask, BetweenSites, Effects, Point, Request};
 use fedirt_model::items::SlopeRule;
-use fedirt_model::statistics::Mode;
+use fedirt_model::statistics::{Mode, Statistic};
 use serde::{Deserialize, Serialize};
 
 /// 1.702²: the logistic curve nearest to the normal ogive.
@@ -254,6 +254,22 @@ impl Policy {
         }
         for point in points(request) {
             self.check_point(request, point, earlier)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a private round may be answered: every time it is asked, not at joining alone.
+    pub fn check_scores(&self, terms: &Terms, turn: Turn) -> Result<(), PolicyRefusal> {
+        let most = self.max_rounds.min(terms.max_rounds);
+        if turn.round > most {
+            return Err(PolicyRefusal::Rounds { turn, most });
+        }
+        let name = Statistic::NoisyScores.info().name;
+        if self.refused_statistics.iter().any(|refused| refused == name) {
+            return Err(PolicyRefusal::Statistic(name));
+        }
+        if terms.plan.publish_effects && !self.publish_effects {
+            return Err(PolicyRefusal::Risk("effects_by_name"));
         }
         Ok(())
     }

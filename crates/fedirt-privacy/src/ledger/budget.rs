@@ -116,6 +116,16 @@ impl Balance {
         (self.limit - self.spent).max(0.0)
     }
 
+    /// What an amount in the account's terms is as ε at the account's δ; none where it has no such form of its own.
+    pub fn as_epsilon(&self, amount: f64) -> Option<f64> {
+        let (_, delta) = self.budget.epsilon_delta();
+        match self.budget {
+            Budget::Gaussian { .. } if amount <= 0.0 => Some(0.0),
+            Budget::Gaussian { .. } => Some(GaussianDp::new(amount.sqrt()).ok()?.epsilon(delta)),
+            Budget::Renyi { .. } => None,
+        }
+    }
+
     /// The (ε, δ) that the account keeps with everything that may be set aside for noise in integers:
     /// a millionth on ε (2η) and about a thousandth on δ.
     pub fn promise(&self) -> (f64, f64) {

@@ -54,7 +54,7 @@ pub struct AccountOpening {
 }
 
 /// One attempt's noisy sum. Every uploaded attempt is debited, whether or not its sum opened.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Debit {
     /// Population.
     pub population: Label,
@@ -66,14 +66,26 @@ pub struct Debit {
     pub attempt: u64,
     /// |U|.
     pub cohort: u32,
+    /// SHA-256 of what the attempt was asked: it has one question.
+    pub question: [u8; 32],
     /// What it costs.
     pub cost: Cost,
     /// What integer noise costs on top.
     pub slack: Slack,
     /// The officer has accepted that exact sums were released before: ε is "for this release alone".
     pub after_exact_releases: bool,
+    /// A fingerprint of each row ([`super::row_fingerprint`]), in any order; they never leave the site.
+    pub rows: Vec<u64>,
     /// When.
     pub time: Label,
+}
+
+impl std::fmt::Debug for Debit {
+    /// Without the fingerprints.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { population, study, round, attempt, cost, time, .. } = self;
+        write!(f, "Debit({population}, {study}, round {round}, attempt {attempt}, {cost:?}, {time})")
+    }
 }
 
 /// How exact sums leave.

@@ -16,8 +16,8 @@ pub fn row_fingerprint(salt: &[u8; 32], row: &[u8]) -> u64 {
     hash.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// How many are in one of two sorted lists only, equal ones counted as often as they are there.
-fn symmetric_difference(a: &[u64], b: &[u64]) -> usize {
+/// How many are in both of two sorted lists, equal ones counted as often as they are there.
+pub(super) fn shared(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut both) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         match x.cmp(y) {
@@ -26,7 +26,12 @@ fn symmetric_difference(a: &[u64], b: &[u64]) -> usize {
             Ordering::Equal => (i, j, both) = (i + 1, j + 1, both + 1),
         }
     }
-    a.len() + b.len() - 2 * both
+    both
+}
+
+/// How many are in one of two sorted lists only.
+fn symmetric_difference(a: &[u64], b: &[u64]) -> usize {
+    a.len() + b.len() - 2 * shared(a, b)
 }
 
 impl Ledger {

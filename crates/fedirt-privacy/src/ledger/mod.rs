@@ -38,16 +38,19 @@ pub use refusal::{LedgerError, Refusal};
 use crate::accountant::Slack;
 use crate::secure::StudyId;
 use refusal::dates;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A ledger that was read and replayed.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     heads: Vec<Head>,
     accounts: BTreeMap<Label, Balance>,
-    debited: BTreeSet<(Label, StudyId, u64, u64)>,
+    /// Attempts that are paid for, with the hash of their question.
+    debited: BTreeMap<(Label, StudyId, u64, u64), [u8; 32]>,
     /// With the numbers of their lines; rows are sorted.
     exact: Vec<(usize, ExactRelease)>,
+    /// Rows as lines spell them out, sorted, with the line and its population.
+    rows: Vec<(usize, Label, Vec<u64>)>,
 }
 
 impl Ledger {
@@ -125,8 +128,11 @@ impl Ledger {
                 Balance::open(opening.budget)?;
             }
             Entry::Debit(debit) => {
+                debit.rows.sort_unstable();
+                // First: what is paid for already asks for nothing more.
+                self.check_new(debit)?;
                 self.account(&debit.population)?.clone().debit(&debit.population, debit.cost, debit.slack)?;
-                self.check_debit(debit)?;
+                self.check_exact_before(debit)?;
             }
             Entry::Exact(release) => {
                 release.rows.sort_unstable();
@@ -149,23 +155,46 @@ impl Ledger {
                 let balance = Balance::open(opening.budget).map_err(|e| not_allowed(e.into()))?;
                 self.accounts.insert(opening.population, balance);
             }
-            Entry::Debit(Debit { population, study, round, attempt, cost, slack, .. }) => {
+            Entry::Debit(Debit {
+                population, study, round, attempt, question, cost, slack, rows, ..
+            }) => {
                 if let Some(balance) = self.accounts.get_mut(&population) {
                     balance.debit(&population, cost, slack).map_err(not_allowed)?;
                 }
-                self.debited.insert((population, study, round, attempt));
+                self.keep_rows(number, &population, &rows);
+                self.debited.insert((population, study, round, attempt), question);
             }
-            Entry::Exact(release) => self.exact.push((number, release)),
+            Entry::Exact(release) => {
+                self.keep_rows(number, &release.population, &release.rows);
+                self.exact.push((number, release));
+            }
         }
         self.heads.push(head);
         Ok(())
     }
 
-    fn check_debit(&self, debit: &Debit) -> Result<(), Refusal> {
-        let Debit { population, study, round, attempt, .. } = debit;
-        if self.debited.contains(&(population.clone(), study.clone(), *round, *attempt)) {
-            return Err(Refusal::AlreadyDebited { study: study.clone(), round: *round, attempt: *attempt });
+    fn keep_rows(&mut self, line: usize, population: &Label, rows: &[u64]) {
+        if !self.rows.iter().any(|(_, known, there)| known == population && there == rows) {
+            self.rows.push((line, population.clone(), rows.to_vec()));
         }
+    }
+
+    fn check_new(&self, debit: &Debit) -> Result<(), Refusal> {
+        let Debit { population, study, round, attempt, .. } = debit;
+        let key = (population.clone(), study.clone(), *round, *attempt);
+        match self.debited.get(&key) {
+            None => Ok(()),
+            Some(question) => Err(Refusal::AlreadyDebited {
+                study: study.clone(),
+                round: *round,
+                attempt: *attempt,
+                question: *question,
+            }),
+        }
+    }
+
+    fn check_exact_before(&self, debit: &Debit) -> Result<(), Refusal> {
+        let population = &debit.population;
         let times = self.exact_release_times(population);
         if times.is_empty() || debit.after_exact_releases {
             Ok(())
@@ -176,8 +205,28 @@ impl Ledger {
 
     /// Whether a study has an entry.
     pub fn knows_study(&self, study: &StudyId) -> bool {
-        self.debited.iter().any(|(_, known, _, _)| known == study)
+        self.debits_of(study).next().is_some()
             || self.exact.iter().any(|(_, release)| release.study == *study)
+    }
+
+    /// Rounds and attempts of a study that are paid for.
+    pub fn debits_of(&self, study: &StudyId) -> impl Iterator<Item = (u64, u64)> {
+        let of_study = move |(_, known, _, _): &&(Label, StudyId, u64, u64)| known == study;
+        self.debited.keys().filter(of_study).map(|(_, _, round, attempt)| (*round, *attempt))
+    }
+
+    /// Other populations under which some of these rows are known, with the most that one of their lines shares.
+    pub fn other_names(&self, population: &Label, rows: &[u64]) -> BTreeMap<&Label, usize> {
+        let mut sorted = rows.to_vec();
+        sorted.sort_unstable();
+        let mut names = BTreeMap::new();
+        for (_, other, there) in self.rows.iter().filter(|(_, other, _)| other != population) {
+            let shared = exact::shared(&sorted, there);
+            let most = names.entry(other).or_insert(0);
+            *most = shared.max(*most);
+        }
+        names.retain(|_, shared| *shared > 0);
+        names
     }
 
     /// Whether a head, as text, is one of this ledger's.

@@ -65,10 +65,7 @@ pub enum Refusal {
         population: Label,
     },
     /// The budget does not reach.
-    #[error(
-        "the budget of {population} does not reach: {} is spent and {} is asked for, of {} ({})",
-        figure(balance.spent), figure(*asked), figure(balance.limit), balance.budget
-    )]
+    #[error("the budget of {population} does not reach: {}", shortfall(balance, *asked))]
     OverBudget {
         /// Population.
         population: Label,
@@ -98,7 +95,8 @@ pub enum Refusal {
         /// The account's terms.
         budget: Box<Budget>,
     },
-    /// The attempt has been debited: send the stored bytes again.
+    /// The attempt has been debited. Where the question is the same, the program stopped before it answered, and may
+    /// answer now; another question under the same debit would be a release for nothing.
     #[error(
         "round {round}, attempt {attempt} of {study} is in the ledger already; send again what was stored"
     )]
@@ -109,6 +107,8 @@ pub enum Refusal {
         round: u64,
         /// Attempt.
         attempt: u64,
+        /// SHA-256 of the question that was debited.
+        question: [u8; 32],
     },
     /// Exact sums were released before.
     #[error(
@@ -141,6 +141,28 @@ pub enum Refusal {
     /// A number that cannot be debited or budgeted.
     #[error(transparent)]
     Number(#[from] AccountantError),
+}
+
+/// How far a budget is from reaching: in ε where that can be said, and in the account's own terms.
+fn shortfall(balance: &Balance, asked: f64) -> String {
+    let own = format!(
+        "{} is spent and {} is asked for, of {} ({})",
+        figure(balance.spent),
+        figure(asked),
+        figure(balance.limit),
+        balance.budget
+    );
+    match (balance.as_epsilon(balance.spent), balance.as_epsilon(balance.spent + asked)) {
+        (Some(spent), Some(then)) => {
+            let (epsilon, delta) = balance.budget.epsilon_delta();
+            format!(
+                "epsilon = {spent:.2} is spent, and with this it would be {then:.2}, of {} at delta = {:e} [{own}]",
+                epsilon.value(),
+                delta.value()
+            )
+        }
+        _ => own,
+    }
 }
 
 /// Five digits, whatever the size.

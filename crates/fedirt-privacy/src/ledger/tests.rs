@@ -32,9 +32,11 @@ fn debit(round: u64, cost: Cost) -> Debit {
         round,
         attempt: 1,
         cohort: 10,
+        question: [0xab; 32],
         cost,
         slack: Slack { eta: 1e-9, kappa: 1e-17 },
         after_exact_releases: false,
+        rows: vec![258, 257],
         time: label("2026-11-16T09:00:00Z"),
     }
 }
@@ -92,8 +94,8 @@ fn refusals_say_the_figures() {
     let (ledger, _) = of([opening(budget(2.0)), Entry::Debit(debit(1, mu(0.15)))]);
     assert_eq!(
         ledger.propose(Entry::Debit(debit(2, mu(0.1)))).unwrap_err().to_string(),
-        "the budget of pupils of 2026 does not reach: 0.15000 is spent and 0.10000 is asked for, of 0.20100 (mu squared, \
-         for epsilon = 2 at delta = 1e-6)"
+        "the budget of pupils of 2026 does not reach: epsilon = 1.70 is spent, and with this it would be 2.25, of 2 at \
+         delta = 1e-6 [0.15000 is spent and 0.10000 is asked for, of 0.20100 (mu squared, for epsilon = 2 at delta = 1e-6)]"
     );
 }
 
@@ -133,7 +135,10 @@ fn debits_need_an_account_a_price_and_a_new_attempt() {
     append(&mut ledger, &mut text, opening(budget(1.0))).unwrap();
     assert!(matches!(ledger.propose(opening(budget(9.0))), Err(Refusal::AlreadyOpen { .. })));
     append(&mut ledger, &mut text, first.clone()).unwrap();
-    assert!(matches!(ledger.propose(first), Err(Refusal::AlreadyDebited { round: 1, attempt: 1, .. })));
+    assert!(
+        matches!(ledger.propose(first), Err(Refusal::AlreadyDebited { round: 1, attempt: 1, question, .. })
+        if question == [0xab; 32])
+    );
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(ledger.propose(Entry::Debit(debit(2, mu(bad)))).is_err());
     }
@@ -148,6 +153,34 @@ fn debits_need_an_account_a_price_and_a_new_attempt() {
     let (a, b) = (ledger.propose(Entry::Debit(a)).unwrap(), ledger.propose(Entry::Debit(b)).unwrap());
     ledger.apply(a).unwrap();
     assert_eq!(ledger.apply(b), Err(LedgerError::Stale));
+}
+
+/// A crash after the last line that the budget allows: the attempt is paid for, and not refused for want of money.
+#[test]
+fn what_is_paid_for_is_never_beyond_the_budget() {
+    let mu_squared =
+        GaussianDp::for_budget(Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap()).mu().powi(2);
+    let last = Entry::Debit(debit(2, mu(0.7 * mu_squared)));
+    let (ledger, _) = of([opening(budget(1.0)), Entry::Debit(debit(1, mu(0.3 * mu_squared))), last.clone()]);
+    assert!(matches!(ledger.propose(last), Err(Refusal::AlreadyDebited { round: 2, .. })));
+    assert!(matches!(ledger.propose(Entry::Debit(debit(3, mu(0.1)))), Err(Refusal::OverBudget { .. })));
+    assert_eq!(ledger.debits_of(&study("reading")).collect::<Vec<_>>(), [(1, 1), (2, 1)]);
+}
+
+/// The same students under another name: debits and exact entries both tell.
+#[test]
+fn rows_are_known_under_another_name() {
+    let (ledger, text) =
+        of([opening(budget(1.0)), Entry::Debit(debit(1, mu(0.01))), Entry::Exact(exact("s", "abc", 0..5))]);
+    let read = Ledger::read(text).unwrap();
+    for ledger in [ledger, read] {
+        assert!(ledger.other_names(&pupils(), &[257, 258]).is_empty());
+        let name = label("a new name");
+        assert_eq!(ledger.other_names(&name, &[9, 258, 257]), [(&pupils(), 2)].into());
+        assert_eq!(ledger.other_names(&name, &[0, 1, 2, 3, 257]), [(&pupils(), 4)].into());
+        assert!(ledger.other_names(&name, &[99]).is_empty());
+    }
+    assert!(!format!("{:?}", debit(1, mu(0.01))).contains("258"), "fingerprints do not print");
 }
 
 #[test]
@@ -218,8 +251,12 @@ fn the_text_is_what_it_was() {
                  statistics=a\\, b\\\\c,gradient\tcohort=a,b,c\ttime=2026-11-03";
     let expected = [
         "account\tpopulation=pupils of 2026\tepsilon=2.0\tdelta=1e-6\tfilter=gaussian\ttime=2026-11-01",
-        "debit\tpopulation=pupils of 2026\tstudy=reading\tround=1\tattempt=1\tcohort=10\tmu_squared=0.01\t\
-         eta=1e-9\tkappa=1e-17\tafter_exact_releases=false\ttime=2026-11-16T09:00:00Z",
+        &format!(
+            "debit\tpopulation=pupils of 2026\tstudy=reading\tround=1\tattempt=1\tcohort=10\tquestion={}\tmu_squared=0.01\t\
+             eta=1e-9\tkappa=1e-17\tafter_exact_releases=false\ttime=2026-11-16T09:00:00Z\t\
+             rows=0000000000000101,0000000000000102",
+            "ab".repeat(32)
+        ),
         &format!("{exact}\trows=00000000000000fe,00000000000000ff,0000000000000100"),
         &format!("{exact}\trows_of=3"),
     ];
@@ -280,8 +317,9 @@ fn a_forged_chain_is_replayed_by_the_rules() {
         Ledger::read(text)
     };
     let account = "account\tpopulation=p\tepsilon=1.0\tdelta=1e-6\tfilter=gaussian\ttime=t";
-    let debit = "debit\tpopulation=p\tstudy=s\tround=1\tattempt=1\tcohort=10\tmu_squared=0.2\t\
-                 eta=0.0\tkappa=0.0\tafter_exact_releases=false\ttime=t";
+    let debit = "debit\tpopulation=p\tstudy=s\tround=1\tattempt=1\tcohort=10\tquestion={0}\tmu_squared=0.2\t\
+                 eta=0.0\tkappa=0.0\tafter_exact_releases=false\ttime=t\trows=";
+    let debit = &debit.replace("{0}", &"00".repeat(32));
     assert_eq!(forge(&[account]).unwrap().lines(), 1);
     assert!(matches!(forge(&[account, debit]), Err(LedgerError::NotAllowed { line: 2, .. })));
     for changed in [
@@ -324,7 +362,8 @@ proptest! {
             Entry::Open(AccountOpening { population: label(&population), budget, time: label(&time) }),
             Entry::Debit(Debit {
                 population: label(&population), study: study(&name), round: numbers.0, attempt: numbers.1,
-                cohort: numbers.2, cost, slack: Slack { eta, kappa: 0.0 }, after_exact_releases: false, time: label(&time),
+                cohort: numbers.2, question: [numbers.2 as u8; 32], cost, slack: Slack { eta, kappa: 0.0 },
+                after_exact_releases: false, rows: rows.clone(), time: label(&time),
             }),
             Entry::Exact(ExactRelease {
                 population: label(&population), study: study(&name), mode,

@@ -5,8 +5,8 @@
 //! hash  = SHA-256("fedirt ledger 1\n" ‖ hash of the line before, 32 bytes (0 before the first) ‖ body)
 //! body  = kind (TAB key=value)*       keys in the order below, all of them
 //! account  population epsilon delta filter [order] time              filter = gaussian | renyi
-//! debit    population study round attempt cohort (mu_squared | order divergence) eta kappa
-//!          after_exact_releases time
+//! debit    population study round attempt cohort question (mu_squared | order divergence) eta kappa
+//!          after_exact_releases time (rows | rows_of)             question = 64 hexadecimal digits
 //! exact    population study mode [n_min colluders] statistics cohort time (rows | rows_of)
 //! ```
 //!
@@ -15,7 +15,7 @@
 //! `rows_of` is the number of an earlier line with the same rows. An entry has one text only: what is read is
 //! written again and compared.
 
-use super::{AccountOpening, Budget, Cost, Debit, Entry, ExactMode, ExactRelease, Label, Ledger};
+use super::{AccountOpening, Budget, Cost, Debit, Entry, ExactMode, ExactRelease, Head, Label, Ledger};
 use crate::accountant::{Delta, Epsilon, Slack};
 use crate::secure::Thresholds;
 use std::collections::BTreeSet;
@@ -43,6 +43,22 @@ impl Body {
     }
 }
 
+/// Bytes as hexadecimal digits.
+struct Hex<'a>(&'a [u8; 32]);
+
+impl std::fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+fn put_rows(body: &mut Body, rows: &[u64], ledger: &Ledger) {
+    match ledger.rows.iter().find(|(_, _, earlier)| earlier == rows) {
+        Some((number, _, _)) => body.put("rows_of", number),
+        None => body.put("rows", list(rows.iter().map(|row| format!("{row:016x}")))),
+    };
+}
+
 /// The text of an entry, its rows sorted; rows that an earlier line has are named by its number.
 pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
     match entry {
@@ -63,6 +79,7 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
             let mut body = Body("debit".into());
             body.put("population", &debit.population).put("study", &debit.study);
             body.put("round", debit.round).put("attempt", debit.attempt).put("cohort", debit.cohort);
+            body.put("question", Hex(&debit.question));
             match debit.cost {
                 Cost::Gaussian { mu_squared } => body.number("mu_squared", mu_squared),
                 Cost::Renyi { order, divergence } => {
@@ -71,6 +88,7 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
             };
             body.number("eta", debit.slack.eta).number("kappa", debit.slack.kappa);
             body.put("after_exact_releases", debit.after_exact_releases).put("time", &debit.time);
+            put_rows(&mut body, &debit.rows, ledger);
             body.0
         }
         Entry::Exact(release) => {
@@ -86,10 +104,7 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
             };
             body.put("statistics", list(&release.statistics)).put("cohort", list(&release.cohort));
             body.put("time", &release.time);
-            match ledger.exact.iter().find(|(_, earlier)| earlier.rows == release.rows) {
-                Some((number, _)) => body.put("rows_of", number),
-                None => body.put("rows", list(release.rows.iter().map(|row| format!("{row:016x}")))),
-            };
+            put_rows(&mut body, &release.rows, ledger);
             body.0
         }
     }
@@ -166,8 +181,8 @@ fn mode(fields: &mut Fields<'_>) -> Result<ExactMode, String> {
 fn rows(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Vec<u64>, String> {
     if fields.next_is("rows_of") {
         let number: usize = fields.parse("rows_of")?;
-        let earlier = ledger.exact.iter().find(|(line, _)| *line == number);
-        return earlier.map(|(_, release)| release.rows.clone()).ok_or("rows_of names no line".into());
+        let earlier = ledger.rows.iter().find(|(line, _, _)| *line == number);
+        return earlier.map(|(_, _, rows)| rows.clone()).ok_or("rows_of names no line".into());
     }
     match fields.text("rows")? {
         "" => Ok(Vec::new()),
@@ -197,10 +212,12 @@ pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, String> {
             round: fields.parse("round")?,
             attempt: fields.parse("attempt")?,
             cohort: fields.parse("cohort")?,
+            question: *fields.parse::<Head>("question")?.as_bytes(),
             cost: cost(fields)?,
             slack: Slack { eta: fields.parse("eta")?, kappa: fields.parse("kappa")? },
             after_exact_releases: fields.parse("after_exact_releases")?,
             time: fields.name("time")?,
+            rows: rows(fields, ledger)?,
         })),
         "exact" => Ok(Entry::Exact(ExactRelease {
             population: fields.name("population")?,

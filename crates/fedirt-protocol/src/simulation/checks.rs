@@ -114,7 +114,8 @@ impl Witness {
         }
         let entries = ledger.lines().filter(|line| match self.mode {
             Mode::Private => {
-                line.contains(&format!("\tround={}\t", turn.round)) && line.contains("\tdebit\t")
+                line.contains("\tdebit\t")
+                    && line.contains(&format!("\tround={}\tattempt={}\t", turn.round, turn.attempt))
             }
             _ => line.contains("\texact\t"),
         });
@@ -172,6 +173,7 @@ mod tests {
     fn release(round: u32, sites: usize) -> Release {
         Release {
             turn: Turn { round, attempt: 1 },
+            question: [0; 32],
             cohort: (0..sites).map(|k| format!("site {k}")).collect(),
             statistics: Vec::new(),
             points: Vec::new(),
@@ -197,6 +199,56 @@ mod tests {
             time: label("t"),
         };
         Ledger::new().propose(Entry::Exact(release)).expect("a first entry").text()
+    }
+
+    /// A ledger with one debit, of round 1, attempt 1.
+    fn paid_once() -> String {
+        use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
+        use fedirt_privacy::ledger::{AccountOpening, Budget, Cost, Debit, Entry, Label};
+        let label = |text: &str| Label::try_from(text).expect("a label");
+        let budget = Budget::Gaussian {
+            epsilon: Epsilon::new(1.0).expect("positive"),
+            delta: Delta::new(1e-6).expect("below one"),
+        };
+        let opening = Entry::Open(AccountOpening { population: label("p"), budget, time: label("t") });
+        let debit = Entry::Debit(Debit {
+            population: label("p"),
+            study: crate::StudyId::try_from("s").expect("a name"),
+            round: 1,
+            attempt: 1,
+            cohort: 3,
+            question: [0; 32],
+            cost: Cost::Gaussian { mu_squared: 0.01 },
+            slack: Slack::NONE,
+            after_exact_releases: false,
+            rows: Vec::new(),
+            time: label("t"),
+        });
+        let mut ledger = Ledger::new();
+        let mut text = String::new();
+        for entry in [opening, debit] {
+            let line = ledger.propose(entry).expect("an entry");
+            text.push_str(&line.text());
+            ledger.apply(line).expect("the next line");
+        }
+        text
+    }
+
+    /// Every attempt is paid for on its own.
+    #[test]
+    fn an_attempt_that_is_not_paid_for_is_seen() {
+        let terms = terms(Kind { mode: Mode::Private, sites: 3 }, OnLoss::Wait);
+        let (_, site) = witness();
+        for (attempt, paid) in [(1, true), (2, false)] {
+            let turn = Turn { round: 1, attempt };
+            let sums = Sums::Plain(vec![1]);
+            let message = ToCoordinator::Upload { turn, sums, by_name: Vec::new() };
+            let released = Release { turn, ..release(1, 3) };
+            let disk = [SiteEvent::Released(released), SiteEvent::Upload { turn, message: message.clone() }];
+            let mut witness = Witness::new(&terms);
+            witness.sent(&site, &message, &disk, &paid_once());
+            assert_eq!(witness.broken.is_none(), paid, "{:?}", witness.broken);
+        }
     }
 
     #[test]

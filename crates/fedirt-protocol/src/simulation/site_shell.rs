@@ -51,10 +51,13 @@ impl SiteShell {
         random: ChaCha20Rng,
     ) -> Self {
         let mut ledger = String::new();
-        if terms.mode == Mode::Private {
+        if let (Mode::Private, Some(private)) = (terms.mode, &terms.private) {
+            // Half of the sites have not a bit more than the plan spends.
+            let (epsilon, delta) =
+                if secret[0].is_multiple_of(2) { (private.epsilon, private.delta) } else { (16.0, 1e-5) };
             let budget = Budget::Gaussian {
-                epsilon: Epsilon::new(16.0).expect("positive"),
-                delta: Delta::new(1e-5).expect("below one"),
+                epsilon: Epsilon::new(epsilon).expect("positive"),
+                delta: Delta::new(delta).expect("below one"),
             };
             let opening = AccountOpening { population: label("students"), budget, time: label("day 0") };
             let line = Ledger::new().propose(Entry::Open(opening)).expect("a first account");
@@ -180,9 +183,11 @@ impl SiteShell {
                 round: u64::from(release.turn.round),
                 attempt: u64::from(release.turn.attempt),
                 cohort: release.cohort.len() as u32,
+                question: release.question,
                 cost: Cost::Gaussian { mu_squared: cost.mu_squared },
                 slack: Slack { eta: cost.eta, kappa: cost.kappa },
                 after_exact_releases: false,
+                rows: self.rows(),
                 time: label("today"),
             }),
             None => Entry::Exact(ExactRelease {
@@ -194,14 +199,16 @@ impl SiteShell {
                 },
                 statistics: release.statistics.iter().map(|(name, _)| label(name)).collect(),
                 cohort: release.cohort.iter().filter_map(|n| SiteId::try_from(n.as_str()).ok()).collect(),
-                rows: self.table.rows().map(|row| row_fingerprint(&[3; 32], row)).collect(),
+                rows: self.rows(),
                 time: label("today"),
             }),
         };
         let line = match ledger.propose(entry) {
             Ok(line) => line,
             // The machine asks only while no answer is on disk: the entry was made before a crash, and nothing left.
-            Err(Refusal::AlreadyDebited { .. }) => return Some(Ok(())),
+            Err(Refusal::AlreadyDebited { question, .. }) if question == release.question => {
+                return Some(Ok(()));
+            }
             Err(refusal) => return Some(Err(refusal.to_string())),
         };
         let text = line.text();
@@ -216,6 +223,10 @@ impl SiteShell {
             return None;
         }
         Some(Ok(()))
+    }
+
+    fn rows(&self) -> Vec<u64> {
+        self.table.rows().map(|row| row_fingerprint(&[3; 32], row)).collect()
     }
 
     /// What is to be sent again.

@@ -17,6 +17,8 @@ use zeroize::Zeroize;
 pub struct Release {
     /// In which round.
     pub turn: Turn,
+    /// SHA-256 of what was opened: the attempt's one question.
+    pub question: [u8; 32],
     /// With whom.
     pub cohort: Vec<String>,
     /// Which statistics, and how many numbers of each.
@@ -72,6 +74,8 @@ pub enum SiteEvent {
         turn: Turn,
         /// SHA-256 of the broadcast and the hellos.
         question: [u8; 32],
+        /// What its answer costs, μ²: spent from now on, whether or not an answer comes of it.
+        mu_squared: f64,
     },
     /// Numbers are about to leave: written before the upload.
     Released(Release),
@@ -132,7 +136,10 @@ impl SiteMachine {
                     message: Arc::new(ToCoordinator::Hello(hello.clone())),
                 });
             }
-            SiteEvent::Committed { turn, question } => self.committed = Some((*turn, *question)),
+            SiteEvent::Committed { turn, question, mu_squared } => {
+                self.committed = Some((*turn, *question));
+                self.spent += mu_squared;
+            }
             SiteEvent::Released(release) => self.released(release)?,
             SiteEvent::Upload { turn, message } => {
                 self.answered = Some((*turn, Arc::new(message.clone())));
@@ -162,7 +169,6 @@ impl SiteMachine {
         }
         self.points.extend(release.points.iter().cloned());
         self.releases += 1;
-        self.spent += release.cost.map_or(0.0, |cost| cost.mu_squared);
         if release.by_name {
             self.published = Some(release.turn);
         }

@@ -4,6 +4,9 @@ use super::{Pinned, Refusal, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Declarations;
 use crate::message::{SharedRoster, ToCoordinator, ToSite, Turn};
 use crate::policy::PolicyRefusal;
+use crate::private::{PrivateRefusal, large_delta};
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::accountant::Delta;
 use fedirt_privacy::secure::{Fingerprint, Hello, Roster, RoundKey, SIGNATURE_BYTES, SignedRoster, SiteId};
 use rand::CryptoRng;
 use std::sync::Arc;
@@ -16,6 +19,7 @@ impl SiteMachine {
         if self.pinned() == Some(fingerprint) {
             return Ok(());
         }
+        let caution = self.check_delta(&roster, &declarations)?;
         if self.approved == Some(fingerprint) {
             self.sign_roster(&roster);
             return Ok(());
@@ -28,8 +32,19 @@ impl SiteMachine {
                 (site.clone(), key.fingerprint(), declarations.get(site).map_or(0, |d| d.students))
             })
             .collect();
-        self.outputs.push_back(SiteOutput::RosterShown { fingerprint, sites });
+        self.outputs.push_back(SiteOutput::RosterShown { fingerprint, sites, caution });
         Ok(())
+    }
+
+    /// δ against the students that were declared: the plan knew an expectation only.
+    fn check_delta(&self, roster: &Roster, declarations: &Declarations) -> Result<Option<String>, Refusal> {
+        let Some(private) = self.terms.private.as_ref().filter(|_| self.terms.mode == Mode::Private) else {
+            return Ok(None);
+        };
+        let declared = roster.entries().keys().filter_map(|site| declarations.get(site));
+        let students = declared.map(|declaration| declaration.students).fold(0, u64::saturating_add);
+        let large = Delta::new(private.delta).and_then(|delta| delta.is_large_for(students));
+        Ok(large.map_err(PrivateRefusal::from)?.then(|| large_delta(private.delta, students)))
     }
 
     /// The officer has compared the fingerprints: the site signs.
@@ -79,7 +94,7 @@ impl SiteMachine {
 
     /// Pins a roster that everybody has signed, this site's officer among them.
     fn pin(&mut self, shared: &SharedRoster) -> Result<(), Refusal> {
-        let Pinned { roster, .. } = self.check_roster(shared)?;
+        let Pinned { roster, declarations } = self.check_roster(shared)?;
         let fingerprint = roster.fingerprint();
         if self.pinned() == Some(fingerprint) {
             return Ok(());
@@ -87,7 +102,7 @@ impl SiteMachine {
         if self.approved != Some(fingerprint) {
             return Err(Refusal::NotApprovedHere);
         }
-        let mut signed = SignedRoster::new(roster);
+        let mut signed = SignedRoster::new(roster.clone());
         for (site, signature) in &shared.approvals {
             let (Ok(site), Ok(signature)) =
                 (SiteId::try_from(site.as_str()), <[u8; SIGNATURE_BYTES]>::try_from(signature.as_slice()))
@@ -97,6 +112,7 @@ impl SiteMachine {
             signed.approve(&site, signature)?;
         }
         signed.accept(&self.name, &self.identity.public())?;
+        self.check_delta(&roster, &declarations)?;
         self.persist(SiteEvent::Pinned(shared.clone()))
     }
 

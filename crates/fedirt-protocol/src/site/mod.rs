@@ -36,7 +36,8 @@ pub enum SiteOutput {
     /// Send this to the coordinator, until it is acknowledged.
     Send(Arc<ToCoordinator>),
     /// Numbers are about to leave: enter this in the site's ledger, on disk, and say what the ledger says with
-    /// [`SiteMachine::debited`]. An entry for the same study, round and attempt that is there already counts.
+    /// [`SiteMachine::debited`]. An entry for the same study, round, attempt
+    /// and question that is there already counts.
     Debit(Release),
     /// The officer must compare this roster and approve it.
     RosterShown {
@@ -44,6 +45,8 @@ pub enum SiteOutput {
         fingerprint: Fingerprint,
         /// The sites on it, with the fingerprints of their keys and the students they declare.
         sites: Vec<(SiteId, Fingerprint, u64)>,
+        /// What the officer should consider, now that everybody has declared.
+        caution: Option<String>,
     },
     /// The officer must approve this round before it is answered.
     RoundShown {
@@ -110,7 +113,7 @@ pub struct SiteMachine {
     verified: Option<(Turn, [u8; 32], Option<BoundCohort>)>,
     /// How often numbers have left, attempts included.
     releases: u32,
-    /// μ² that this study has spent here.
+    /// μ² that this study has spent here: the price of every question that was accepted.
     spent: f64,
     /// The turn that the officer approved, where the policy wants that.
     approved_turn: Option<Turn>,

@@ -4,9 +4,9 @@ use super::{PrivateCost, Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Bounds;
 use crate::message::{Broadcast, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::{self, Approval};
-use crate::private::{self, Mechanism, Noise, PrivateRefusal, ScoreQuestion};
+use crate::private::{self, Mechanism, Noise, PrivatePlan, PrivateRefusal, ScoreQuestion};
 use crate::terms::OnLoss;
-use crate::{codec, coverage, encoding};
+use crate::{answerable, codec, coverage, encoding};
 use fedirt_model::exchange::{Ask, Request};
 use fedirt_model::statistics::{Mode, Statistic};
 use fedirt_privacy::secure::{BoundCohort, Cohort, SignedHello, SiteId, suppress};
@@ -64,16 +64,22 @@ impl SiteMachine {
             self.outputs.push_back(SiteOutput::RoundShown { turn, statistics });
             return Ok(());
         }
-        if let Question::Scores { stage, request } = &told.question {
-            self.check_plan_budget(*stage, request, &cohort)?;
-        }
-        if self.committed.is_none_or(|(last, _)| last != turn) {
-            self.persist(SiteEvent::Committed { turn, question })?;
+        // Everything that could go wrong goes wrong before the ledger is asked: nothing is given back.
+        if bound.is_some() && self.said.as_ref().is_none_or(|said| said.key.is_none()) {
+            return Err(Refusal::NoKey(turn));
         }
         if self.debited != Some(turn) {
+            let release = self.release(turn, question, &told, &cohort)?;
+            if self.committed.is_none_or(|(last, _)| last != turn) {
+                if let Question::Scores { stage, request } = &told.question {
+                    self.check_answerable(*stage, request, &cohort, index)?;
+                }
+                let mu_squared = release.cost.map_or(0.0, |cost| cost.mu_squared);
+                self.check_plan_budget(mu_squared)?;
+                self.persist(SiteEvent::Committed { turn, question, mu_squared })?;
+            }
             self.waiting = Some(message.clone());
             self.verified = Some((turn, question, bound));
-            let release = self.release(turn, &told, &cohort)?;
             self.outputs.push_back(SiteOutput::Debit(release));
             return Ok(());
         }
@@ -92,7 +98,8 @@ impl SiteMachine {
                 Sums::Masked(key.mask(&self.name, &bound, words)?.sign(&self.identity).encode())
             }
         };
-        let release = self.release(turn, &told, &cohort)?;
+        // The answer tells the site its own place, where the round tells it at all.
+        let release = self.release(turn, question, &told, &cohort)?;
         self.persist(SiteEvent::Released(release))?;
         let answer = ToCoordinator::Upload { turn, sums, by_name };
         self.persist(SiteEvent::Upload { turn, message: answer.clone() })?;
@@ -165,25 +172,35 @@ impl SiteMachine {
         pinned.check_givers(&self.terms, request, cohort)
     }
 
-    /// What this study may spend here is what the plan says, however often it is asked.
-    fn check_plan_budget(
-        &self,
-        stage: usize,
-        request: &ScoreQuestion,
-        cohort: &BTreeSet<SiteId>,
-    ) -> Result<(), Refusal> {
+    /// What this study may spend here is what the plan says, however often it is asked. An attempt counts from the
+    /// moment at which its question is accepted, whatever becomes of it.
+    fn check_plan_budget(&self, asked: f64) -> Result<(), Refusal> {
+        if self.terms.mode != Mode::Private {
+            return Ok(());
+        }
         let Some(private) = &self.terms.private else { return Err(PrivateRefusal::NoTerms.into()) };
         // Sampled rounds cost less than the sum of their parts; they run in one process only.
         if !matches!(private.mechanism, Mechanism::Score2 { .. }) {
             return Ok(());
         }
-        let asked = self.noise(stage, request, cohort)?.mu_squared;
         let planned = private.mu().map_err(PrivateRefusal::from)?.powi(2);
         let spent = self.spent;
         if spent + asked > planned * (1.0 + 1e-9) {
             return Err(Refusal::BeyondThePlan { spent, asked, planned });
         }
         Ok(())
+    }
+
+    /// Shapes, lengths, weights: whatever does not depend on an answer.
+    fn check_answerable(
+        &self,
+        stage: usize,
+        question: &ScoreQuestion,
+        cohort: &BTreeSet<SiteId>,
+        index: usize,
+    ) -> Result<(), Refusal> {
+        let (plan, noise) = self.plan_and_noise(stage, question, cohort)?;
+        Ok(answerable::check(&plan, question, &noise, self.site.table(), index)?)
     }
 
     /// The numbers of a request as ring elements: those that too few sites give are zero.
@@ -205,7 +222,7 @@ impl SiteMachine {
     /// What is asked must be what the plan asks, and within the site's own rules.
     fn check_question(&self, turn: Turn, question: &Question, sites: usize) -> Result<(), Refusal> {
         match (self.terms.mode, question) {
-            (Mode::Private, Question::Scores { .. }) => Ok(()),
+            (Mode::Private, Question::Scores { .. }) => Ok(self.policy.check_scores(&self.terms, turn)?),
             (Mode::Plain | Mode::Secure, Question::Sums(request)) => {
                 Ok(self.policy.check_request(&self.terms, turn, request, sites, &self.points)?)
             }
@@ -220,15 +237,32 @@ impl SiteMachine {
         question: &ScoreQuestion,
         cohort: &BTreeSet<SiteId>,
     ) -> Result<Noise, Refusal> {
+        self.plan_and_noise(stage, question, cohort).map(|(_, noise)| noise)
+    }
+
+    fn plan_and_noise(
+        &self,
+        stage: usize,
+        question: &ScoreQuestion,
+        cohort: &BTreeSet<SiteId>,
+    ) -> Result<(PrivatePlan, Noise), Refusal> {
         let pinned = self.pinned.as_ref().ok_or(Refusal::Mismatch("no roster is pinned"))?;
         let plan = private::plan_of(&self.terms, &pinned.declarations, cohort)?;
         private::check_question(&plan, question)?;
-        Ok(private::noise(&self.terms, &plan, stage)?)
+        let noise = private::noise(&self.terms, &plan, stage)?;
+        Ok((plan, noise))
     }
 
-    fn release(&self, turn: Turn, told: &Broadcast, cohort: &BTreeSet<SiteId>) -> Result<Release, Refusal> {
+    fn release(
+        &self,
+        turn: Turn,
+        question: [u8; 32],
+        told: &Broadcast,
+        cohort: &BTreeSet<SiteId>,
+    ) -> Result<Release, Refusal> {
         let mut release = Release {
             turn,
+            question,
             cohort: told.cohort.clone(),
             statistics: (told.question.statistics().iter())
                 .map(|(statistic, len)| (statistic.info().name.to_owned(), *len as u64))

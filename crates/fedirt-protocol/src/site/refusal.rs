@@ -99,7 +99,8 @@ pub enum Refusal {
     FewGivers(String, String, usize),
     /// More than the plan's privacy.
     #[error(
-        "this question would spend more than the plan's privacy (mu squared {asked:.4} after {spent:.4}, of {planned:.4})"
+        "this question would spend more than the plan's privacy: {:.0} % of it is spent, and {:.0} % is asked for (mu squared {asked:.4} after {spent:.4}, of {planned:.4})",
+        100.0 * spent / planned, 100.0 * asked / planned
     )]
     BeyondThePlan {
         /// Spent in this study.

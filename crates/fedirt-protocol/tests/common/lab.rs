@@ -9,7 +9,7 @@ use fedirt_privacy::secure::{Identity, Thresholds};
 use fedirt_protocol::coordinator::{Coordinator, Input, Output, Rejection};
 use fedirt_protocol::message::{Broadcast, Notice, ToCoordinator, ToSite};
 use fedirt_protocol::policy::Policy;
-use fedirt_protocol::site::{Refusal, SiteEvent, SiteMachine, SiteOutput};
+use fedirt_protocol::site::{Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
 use fedirt_protocol::terms::{Deadlines, OnLoss, Terms};
 use fedirt_protocol::{SiteId, StudyId, Timestamp, codec};
 use rand_chacha::ChaCha20Rng;
@@ -60,6 +60,12 @@ pub(crate) struct BenchSite {
     pub(crate) machine: SiteMachine,
     pub(crate) events: Vec<SiteEvent>,
     pub(crate) refusals: Vec<Refusal>,
+    /// What the ledger was asked to enter.
+    pub(crate) debits: Vec<Release>,
+    /// What the officer was told beside the roster.
+    pub(crate) cautions: Vec<String>,
+    /// Whether the ledger's disk fails after the entry is made.
+    pub(crate) ledger_fails: bool,
     random: ChaCha20Rng,
 }
 
@@ -68,7 +74,20 @@ impl BenchSite {
         let mut random = ChaCha20Rng::seed_from_u64(50 + k as u64);
         let identity = Identity::generate(&mut random);
         let machine = SiteMachine::new(id(k), identity, terms.clone(), policy, table).expect("a sound test");
-        Self { machine, events: Vec::new(), refusals: Vec::new(), random }
+        Self {
+            machine,
+            events: Vec::new(),
+            refusals: Vec::new(),
+            debits: Vec::new(),
+            cautions: Vec::new(),
+            ledger_fails: false,
+            random,
+        }
+    }
+
+    /// Other randomness from here on.
+    pub(crate) fn reseed(&mut self, seed: u64) {
+        self.random = ChaCha20Rng::seed_from_u64(seed);
     }
 
     /// What the site sends in answer to a message.
@@ -83,9 +102,15 @@ impl BenchSite {
             match output {
                 SiteOutput::Send(message) => sent.push(message),
                 SiteOutput::Persist(event) => self.events.push(event),
-                SiteOutput::RosterShown { fingerprint, .. } => self.machine.approve_roster(fingerprint),
+                SiteOutput::RosterShown { fingerprint, caution, .. } => {
+                    self.cautions.extend(caution);
+                    self.machine.approve_roster(fingerprint);
+                }
                 SiteOutput::Debit(release) => {
-                    self.machine.debited(NOW, &mut self.random, release.turn, Ok(()));
+                    let turn = release.turn;
+                    self.debits.push(release);
+                    let word = if self.ledger_fails { Err("the disk is full".into()) } else { Ok(()) };
+                    self.machine.debited(NOW, &mut self.random, turn, word);
                 }
                 SiteOutput::Refused { refusal, .. } => self.refusals.push(refusal),
                 _ => {}

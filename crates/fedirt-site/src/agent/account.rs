@@ -4,6 +4,8 @@ use super::durable::{self, Readers};
 use super::home::Home;
 use super::journal::Record;
 use super::lock::Lock;
+use super::responses::OwnResponses;
+use super::study::{Study, StudyFolder};
 use super::{AgentError, clock};
 use fedirt_model::private::ROUND_SHARES;
 use fedirt_model::statistics::Mode;
@@ -11,7 +13,7 @@ use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
 use fedirt_privacy::ledger::{
     AccountOpening, Budget, Cost, Debit, Entry, ExactMode, ExactRelease, Label, Ledger, LedgerError, Refusal,
 };
-use fedirt_privacy::secure::{NameError, SiteId};
+use fedirt_privacy::secure::{NameError, SiteId, StudyId};
 use fedirt_protocol::Terms;
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::site::{PrivateCost, Release};
@@ -29,8 +31,9 @@ pub(super) struct Account {
 /// The ledger's word: its head with the new entry, or why it refuses.
 pub(super) type Word = Result<String, String>;
 
-/// Reads a ledger. A torn last line is cut off: nothing was sent on the strength of it.
-fn read_and_mend(path: &Path) -> Result<Ledger, AgentError> {
+/// Reads a ledger under its lock. A torn last line is cut off: nothing was sent on the strength of it. Without the
+/// lock, it could be a line that another study is about to finish.
+fn read_and_mend(path: &Path, _held: &Lock) -> Result<Ledger, AgentError> {
     let bytes = durable::read(path)?.unwrap_or_default();
     match Ledger::read(&bytes) {
         Ok(ledger) => Ok(ledger),
@@ -43,10 +46,18 @@ fn read_and_mend(path: &Path) -> Result<Ledger, AgentError> {
     }
 }
 
-/// Reads and verifies a ledger; an empty one if there is none.
+/// The whole lines of a ledger; none if there is no file. A last line that is not finished is passed over: it may be one
+/// that is being written.
+pub(super) fn whole_lines(path: &Path) -> Result<Vec<u8>, AgentError> {
+    let mut bytes = durable::read(path)?.unwrap_or_default();
+    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
+    bytes.truncate(whole);
+    Ok(bytes)
+}
+
+/// Reads and verifies a ledger, and changes nothing; an empty one if there is none.
 pub(super) fn read(path: &Path) -> Result<Ledger, AgentError> {
-    let bytes = durable::read(path)?.unwrap_or_default();
-    Ledger::read(&bytes).map_err(|error| AgentError::Ledger { path: path.to_path_buf(), error })
+    Ledger::read(whole_lines(path)?).map_err(|error| AgentError::Ledger { path: path.to_path_buf(), error })
 }
 
 impl Account {
@@ -60,7 +71,7 @@ impl Account {
     /// Checks the ledger before anything is sent at all: whether a release with these sites would be refused, and
     /// whether the budget reaches for all planned rounds.
     pub(super) fn foresee(&self, terms: &Terms) -> Result<Word, AgentError> {
-        let ledger = read_and_mend(&self.path)?;
+        let ledger = read(&self.path)?;
         if ledger.knows_study(&terms.study) {
             return Ok(Err(format!(
                 "a study called {} has released numbers of this home before, and its journal is not here: the coordinator must give the new study another name",
@@ -73,6 +84,7 @@ impl Account {
         };
         let first = Release {
             turn: Turn { round: 1, attempt: 1 },
+            question: [0; 32],
             cohort: terms.sites.keys().map(ToString::to_string).collect(),
             statistics: Vec::new(),
             points: Vec::new(),
@@ -105,12 +117,18 @@ impl Account {
             Ok(entry) => entry,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let _lock = Lock::wait(&self.path.with_extension("lock"))?;
+        let lock = Lock::wait(&self.path.with_extension("lock"))?;
         // Read afresh: another study of this home may have written to it.
-        let ledger = read_and_mend(&self.path)?;
+        let ledger = read_and_mend(&self.path, &lock)?;
         match ledger.propose(entry) {
             // The program stopped after this line, before anything was sent on the strength of it.
-            Err(Refusal::AlreadyDebited { .. }) => Ok(Ok(ledger.head().to_string())),
+            Err(Refusal::AlreadyDebited { question, .. }) if question == release.question => {
+                Ok(Ok(ledger.head().to_string()))
+            }
+            Err(Refusal::AlreadyDebited { .. }) => Ok(Err(format!(
+                "{} of {} was paid for with another question: a second answer would be a release for nothing. The study's folder was set back; it cannot go on here",
+                release.turn, terms.study
+            ))),
             Err(refusal) => Ok(Err(advice(&refusal))),
             Ok(line) => {
                 let mut file = durable::open_to_append(&self.path, Readers::Owner)?;
@@ -135,9 +153,11 @@ impl Account {
                     round: u64::from(release.turn.round),
                     attempt: u64::from(release.turn.attempt),
                     cohort: u32::try_from(release.cohort.len()).unwrap_or(u32::MAX),
+                    question: release.question,
                     cost: Cost::Gaussian { mu_squared: cost.mu_squared },
                     slack: Slack { eta: cost.eta, kappa: cost.kappa },
                     after_exact_releases: false,
+                    rows: self.rows.clone(),
                     time,
                 }));
             }
@@ -180,7 +200,7 @@ fn advice(refusal: &Refusal) -> String {
 /// Whether the ledger has every line that a journal of this home has seen: one that was cut, removed or restored from a
 /// back-up would give spent budget back.
 pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
-    let ledger = read_and_mend(&home.ledger_path())?;
+    let ledger = read(&home.ledger_path())?;
     for study in home.studies()? {
         for entry in home.study(&study)?.entries()? {
             if let Record::Debited { ledger_head, turn, .. } = &entry.record
@@ -197,6 +217,47 @@ pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
     Ok(())
 }
 
+/// Whether a study's journal knows every question that the ledger has paid for: one that was set back has forgotten what
+/// it answered, and would answer it again, with fresh noise and for nothing.
+pub fn check_journal(home: &Home, study: &StudyFolder) -> Result<(), AgentError> {
+    let Ok(name) = StudyId::try_from(study.name()) else { return Ok(()) };
+    let ledger = read(&home.ledger_path())?;
+    let entries = study.entries()?;
+    for (round, attempt) in ledger.debits_of(&name) {
+        let known = entries.iter().any(|entry| {
+            matches!(&entry.record, Record::Committed { turn, .. }
+                if (u64::from(turn.round), u64::from(turn.attempt)) == (round, attempt))
+        });
+        if !known {
+            return Err(AgentError::Mismatch(format!(
+                "{}: the ledger has paid for round {round}, attempt {attempt}, and this journal does not know of it: the study's folder was set back or replaced. It cannot go on here; to take part again, the coordinator must give the study a new name",
+                study.path().display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Other names under which the ledger knows some of these rows: sentences for the officer.
+pub fn other_names(
+    home: &Home,
+    study: &Study,
+    own: &OwnResponses,
+    population: &str,
+) -> Result<Vec<String>, AgentError> {
+    let account = Account::new(home, population, own.fingerprints(&study.plan, &home.salt()?))?;
+    let ledger = read(&account.path)?;
+    let names = ledger.other_names(&account.population, &account.rows);
+    let sentence = |(other, shared): (&Label, usize)| {
+        format!(
+            "{shared} of these {} rows already have an account under {:?}: the same students under two names have two budgets, and what is promised to them holds for neither alone. Is {population:?} right (--population)?",
+            account.rows.len(),
+            other.as_str()
+        )
+    };
+    Ok(names.into_iter().map(sentence).collect())
+}
+
 /// Opens the account of a population: a budget is set once, and never changed.
 pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> Result<(), AgentError> {
     let wrong = |text: String| AgentError::Mismatch(text);
@@ -206,9 +267,9 @@ pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> 
     };
     let label = |text: &str| Label::try_from(text).map_err(|e| wrong(e.to_string()));
     let path = home.ledger_path();
-    let _lock = Lock::wait(&path.with_extension("lock"))?;
+    let lock = Lock::wait(&path.with_extension("lock"))?;
     check_ledger(home)?;
-    let ledger = read_and_mend(&path)?;
+    let ledger = read_and_mend(&path, &lock)?;
     let (population, time) = (label(population)?, label(&clock::text(clock::now()))?);
     let line = ledger.propose(Entry::Open(AccountOpening { population, budget, time }));
     let line = line.map_err(|refusal| wrong(refusal.to_string()))?;

@@ -92,7 +92,7 @@ pub fn accept(
     let (mut journal, _) = Journal::open(&folder.journal_path())?;
     if journal.entries().iter().any(|e| matches!(e.record, Record::Over | Record::Withdrawn)) {
         return Err(AgentError::Mismatch(format!(
-            "{} is over for this site (see `fedirt site status`). To take part again, move {} away and enrol with a new invitation",
+            "{} is over for this site (see `fedirt site status`). To take part again, ask for an invitation to a study of another name; {} stays where it is, for its journal shows whether the ledger is whole",
             folder.name(),
             folder.path().display()
         )));

@@ -77,7 +77,7 @@ pub enum Record {
     Debited {
         /// In which turn.
         turn: Turn,
-        /// Hash of cohort, statistics and price.
+        /// Hash of cohort, statistics, price and question.
         release_sha256: String,
         /// Head of the ledger after it.
         ledger_head: String,
@@ -88,6 +88,8 @@ pub enum Record {
         turn: Turn,
         /// Hash of what was opened.
         question_sha256: String,
+        /// What it costs, μ²: 0 where sums are exact.
+        mu_squared: f64,
     },
     /// Numbers are about to leave.
     Released(Release),

@@ -35,7 +35,7 @@ pub struct LedgerTable {
 /// Reads, verifies and takes apart a ledger.
 pub fn ledger_table(path: &Path) -> Result<LedgerTable, AgentError> {
     let ledger = account::read(path)?;
-    let text = String::from_utf8(super::durable::read(path)?.unwrap_or_default()).unwrap_or_default();
+    let text = String::from_utf8(account::whole_lines(path)?).unwrap_or_default();
     let lines: Vec<LedgerLine> =
         text.lines().enumerate().map(|(at, line)| take_apart(at + 1, line)).collect();
     let mut populations: Vec<(String, String)> = Vec::new();
@@ -46,7 +46,10 @@ pub fn ledger_table(path: &Path) -> Result<LedgerTable, AgentError> {
         let Ok(label) = Label::try_from(line.population.as_str()) else { continue };
         let mut words = Vec::new();
         if let Some(balance) = ledger.balance(&label) {
-            words.push(format!("{:.5} of {:.5} is spent ({})", balance.spent, balance.limit, balance.budget));
+            let epsilon = balance.as_epsilon(balance.spent).map_or(String::new(), |spent| {
+                format!("epsilon = {spent:.2} of {} is spent: ", balance.budget.epsilon_delta().0.value())
+            });
+            words.push(format!("{epsilon}{:.5} of {:.5} ({})", balance.spent, balance.limit, balance.budget));
         }
         if let Some(last) = ledger.exact_release_times(&label).last() {
             words.push(format!("exact sums were released (last on {last}): no ε describes what is known"));

@@ -93,9 +93,11 @@ impl Memory {
                 durable::write(&self.secrets.join(key_name(*turn)), secret, Readers::Owner)?;
                 Record::Hello { turn: *turn, message: BASE64.encode(hello), secret_sha256: sha256(secret) }
             }
-            SiteEvent::Committed { turn, question } => {
-                Record::Committed { turn: *turn, question_sha256: HEXLOWER.encode(question) }
-            }
+            SiteEvent::Committed { turn, question, mu_squared } => Record::Committed {
+                turn: *turn,
+                question_sha256: HEXLOWER.encode(question),
+                mu_squared: *mu_squared,
+            },
             SiteEvent::Released(release) => Record::Released(release.clone()),
             SiteEvent::Upload { turn, message } => {
                 let bytes = codec::encode(message)?;
@@ -148,11 +150,11 @@ impl Memory {
                         BASE64.decode(message.as_bytes()).map_err(|_| broken("the hello is not base 64"))?;
                     events.push(SiteEvent::Hello { turn: *turn, secret, hello });
                 }
-                Record::Committed { turn, question_sha256 } => {
+                Record::Committed { turn, question_sha256, mu_squared } => {
                     let bytes = HEXLOWER.decode(question_sha256.as_bytes()).ok();
                     let question = bytes.and_then(|b| b.try_into().ok());
                     let question = question.ok_or_else(|| broken("the question's hash is no hash"))?;
-                    events.push(SiteEvent::Committed { turn: *turn, question });
+                    events.push(SiteEvent::Committed { turn: *turn, question, mu_squared: *mu_squared });
                 }
                 Record::Released(release) => events.push(SiteEvent::Released(release.clone())),
                 Record::Upload { turn, sha256, .. } if needed.upload == Some(*turn) => {
@@ -196,7 +198,8 @@ impl Memory {
     }
 }
 
-/// Hash of who shares a sum, of what, and at which price.
+/// Hash of who shares a sum, of what, at which price, and of the question.
 fn release_hash(release: &Release) -> String {
-    sha256(format!("{:?} {:?} {:?}", release.cohort, release.statistics, release.cost).as_bytes())
+    let Release { cohort, statistics, cost, question, .. } = release;
+    sha256(format!("{cohort:?} {statistics:?} {cost:?} {question:?}").as_bytes())
 }

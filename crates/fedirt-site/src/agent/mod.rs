@@ -37,7 +37,7 @@ mod transcript;
 mod transport;
 mod withdraw;
 
-pub use account::{check_ledger, open_account};
+pub use account::{check_journal, check_ledger, open_account, other_names};
 pub use enrol::{Offer, accept, look, refusals};
 pub use error::AgentError;
 pub use home::Home;

@@ -19,6 +19,8 @@ pub enum Answer {
 pub enum News<'a> {
     /// What the agent waits for.
     Waiting(&'a str),
+    /// What the officer should consider before approving a roster.
+    Caution(&'a str),
     /// A message has arrived at the coordinator.
     Sent {
         /// Kind of message.

@@ -4,7 +4,7 @@
 //! sent. Whatever happens, it can be started again: the machine is restored from the journal, the coordinator repeats
 //! its last message, and an answer that was given is given again byte for byte.
 
-use super::account::{Account, check_ledger};
+use super::account::{Account, check_journal, check_ledger};
 use super::home::Home;
 use super::journal::{Record, sha256};
 use super::lock::Lock;
@@ -18,6 +18,7 @@ use super::{AgentError, clock};
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Place;
+use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Fingerprint, Identity};
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::envelope::{self, Poll};
@@ -86,8 +87,14 @@ impl<T: Transport> Agent<T> {
         population: Option<&str>,
         transport: T,
     ) -> Result<(Self, Vec<String>), AgentError> {
+        if study.terms.mode == Mode::Private && own.table.weights().is_some() {
+            return Err(AgentError::Mismatch(
+                "weights cannot be kept private: one student's would move everybody's sums. Leave --weight out. Nothing was sent".into(),
+            ));
+        }
         let lock = study.folder.lock()?;
         check_ledger(home)?;
+        check_journal(home, &study.folder)?;
         let (mut memory, note) = Memory::open(&study.folder.journal_path(), &study.folder.secrets())?;
         let notes = note.into_iter().collect();
         let events = memory.events()?;
@@ -202,10 +209,15 @@ impl<T: Transport> Agent<T> {
                     let word = self.debit(&release)?;
                     self.machine.debited(clock::now(), &mut self.random, release.turn, word);
                 }
-                SiteOutput::RosterShown { fingerprint, sites } => match officer.roster(fingerprint, &sites) {
-                    Answer::Yes => self.machine.approve_roster(fingerprint),
-                    Answer::NotNow => end = Some(End::RosterNotApproved(fingerprint)),
-                },
+                SiteOutput::RosterShown { fingerprint, sites, caution } => {
+                    if let Some(text) = &caution {
+                        officer.news(News::Caution(text));
+                    }
+                    match officer.roster(fingerprint, &sites) {
+                        Answer::Yes => self.machine.approve_roster(fingerprint),
+                        Answer::NotNow => end = Some(End::RosterNotApproved(fingerprint)),
+                    }
+                }
                 SiteOutput::RoundShown { turn, statistics } => match officer.round(turn, &statistics) {
                     Answer::Yes => self.machine.approve_round(clock::now(), &mut self.random, turn),
                     Answer::NotNow => end = Some(End::RoundNotApproved(turn)),

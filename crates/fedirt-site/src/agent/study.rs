@@ -124,7 +124,7 @@ impl StudyFolder {
             && there != text.as_bytes()
         {
             return Err(AgentError::Mismatch(format!(
-                "another plan of {} is kept in {}: a study has one plan. Use another home (--home), or move that folder away if the study is over",
+                "another plan of {} is kept in {}: a study has one plan, and the coordinator must give the new one another name. The folder stays where it is: its journal shows whether the ledger is whole",
                 self.name,
                 self.path.display()
             )));

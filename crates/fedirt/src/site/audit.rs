@@ -27,6 +27,9 @@ pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError
             }
             Err(error) => errors.push(told(error)),
         }
+        if let Err(error) = home.study(&name).and_then(|folder| agent::check_journal(home, &folder)) {
+            errors.push(told(error));
+        }
     }
     if let Err(error) = agent::check_ledger(home) {
         errors.push(told(error));

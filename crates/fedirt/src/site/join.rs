@@ -23,6 +23,8 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
             args.study,
             count(own.table.students() as u64)
         ));
+        let names = agent::other_names(home, &study, &own, population).map_err(told)?;
+        names.iter().for_each(|sentence| stderr::warning(sentence));
         ask::approve(args.yes, "Join?")?;
     }
     let ids = own.ids.clone();

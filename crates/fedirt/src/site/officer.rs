@@ -94,6 +94,7 @@ impl Officer for AtTheTerminal {
     fn news(&mut self, news: News<'_>) {
         match news {
             News::Waiting(text) => self.say(text),
+            News::Caution(text) => self.aside(|| stderr::warning(text)),
             News::Sent { kind: "join", .. } => self.say("joined; waiting for the other sites"),
             News::Sent { .. } => {}
             News::NotTaken { kind, error } => {

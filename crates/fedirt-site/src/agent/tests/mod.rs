@@ -3,6 +3,7 @@
 mod crash;
 mod files;
 mod journal;
+mod private;
 mod refusals;
 mod whole;
 
@@ -282,6 +283,14 @@ impl World {
         let (home, study) = (self.home(site), self.study(site));
         let policy = home.policy()?;
         Agent::new(&home, study, policy, self.own(site), None, self.wire()).map(|(agent, _)| agent)
+    }
+
+    /// Accounts at every site that hold what the plan spends, and not a bit more.
+    pub(super) fn open_accounts(&self) {
+        let privacy = StudyPlan::parse(&self.text).unwrap().privacy.unwrap();
+        for site in SITES {
+            open_account(&self.home(site), site, privacy.epsilon, privacy.delta).unwrap();
+        }
     }
 
     /// Rounds that every site has answered.
