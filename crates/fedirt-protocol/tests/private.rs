@@ -79,18 +79,19 @@ fn with_little_noise_the_estimates_are_the_plain_ones() {
 #[test]
 fn results_say_what_replaced_answers_cost() {
     for (epsilon, replaced) in [(1.0, 2.12), (2.0, 4.32), (8.0, 18.7)] {
-        let statement = terms(epsilon, SCORE2).statement().unwrap();
-        assert!((statement.epsilon_replaced / replaced - 1.0).abs() < 5e-3, "{statement:?}");
+        let found = terms(epsilon, SCORE2).epsilon_replaced().unwrap();
+        assert!((found / replaced - 1.0).abs() < 5e-3, "{found}");
         let published =
             Mechanism::FedirtDp { settings: fedirt_dp::Settings::published(), noise: NoiseAt::Sites };
-        let statement = terms(epsilon, published).statement().unwrap();
-        assert!((statement.epsilon_replaced / replaced - 1.0).abs() < 2e-2, "{statement:?}");
+        let found = terms(epsilon, published).epsilon_replaced().unwrap();
+        assert!((found / replaced - 1.0).abs() < 2e-2, "{found}");
     }
 }
 
 #[test]
 fn what_private_does_not_release_is_null() {
     let fit = run(terms(1.0, SCORE2), 0, Effects::Fixed, &data(4, 200, 6), 2, &mut Unobserved).unwrap();
+    assert!((fit.privacy.as_ref().unwrap().epsilon_replaced / 2.12 - 1.0).abs() < 5e-3);
     assert_eq!((fit.loglik, fit.aic, fit.bic, fit.sabic), (None, None, None, None));
     assert_eq!((fit.max_gradient, fit.condition_number), (None, None));
     // Post-processing of the noisy sums.

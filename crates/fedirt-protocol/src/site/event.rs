@@ -128,6 +128,7 @@ impl SiteMachine {
                 let items = self.terms.plan.items.len();
                 let declarations = Declarations::verify(&roster, &shared.declarations, items)?;
                 self.pinned = Some(Pinned { roster, declarations });
+                self.private_plan.take();
             }
             SiteEvent::Hello { turn, secret, hello } => {
                 self.said = Some(Said {

@@ -16,6 +16,7 @@ pub use refusal::Refusal;
 use crate::declaration::{Declaration, Declarations};
 use crate::message::{Notice, ToCoordinator, ToSite, Turn};
 use crate::policy::Policy;
+use crate::private::PrivatePlan;
 use crate::terms::Terms;
 use crate::{Timestamp, codec};
 use fedirt_model::fit::Fit;
@@ -25,6 +26,7 @@ use fedirt_privacy::secure::{
     BoundCohort, Chain, Enrolment, Fingerprint, Identity, Roster, RoundKey, SiteId,
 };
 use rand::CryptoRng;
+use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -96,6 +98,8 @@ pub struct SiteMachine {
     /// The roster that the officer approved, before everybody has.
     approved: Option<Fingerprint>,
     pinned: Option<Pinned>,
+    /// What `private` derives for the last cohort: it follows from the terms and the pinned declarations.
+    private_plan: RefCell<Option<(BTreeSet<SiteId>, PrivatePlan)>>,
     chain: Chain,
     said: Option<Said>,
     answered: Option<(Turn, Arc<ToCoordinator>)>,
@@ -152,6 +156,7 @@ impl SiteMachine {
             declaration,
             approved: None,
             pinned: None,
+            private_plan: RefCell::new(None),
             said: None,
             answered: None,
             points: Vec::new(),

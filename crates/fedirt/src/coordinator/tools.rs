@@ -51,6 +51,6 @@ fn wish(plan: &StudyPlan) -> Wish {
         site_sd: privacy.map_or(0.0, |p| p.site_sd),
         missing: privacy.map_or(MissingAnswers::Counted, |p| p.missing_answers),
         delta: privacy.map_or(1e-6, |p| p.delta),
-        colluders: plan.cohort.colluders,
+        colluders: plan.cohort.colluders(),
     }
 }
