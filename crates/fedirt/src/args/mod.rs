@@ -19,7 +19,7 @@ pub(crate) use coordinator::{
     CoordinatorStartArgs, CoordinatorStatusArgs, ModeArg,
 };
 pub(crate) use fit::{
-    AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, PresetArg, QuadratureArg,
+    AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, ModelArg, NoiseArg, PresetArg, QuadratureArg,
 };
 pub(crate) use privacy::{
     AuditArgs, EpsilonArgs, NoiseArgs, PlanArgs, PrivacyArgs, PrivacyCommand, RoundsOfSampling,

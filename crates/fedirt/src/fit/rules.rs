@@ -1,6 +1,6 @@
 //! What the flags of `fedirt fit` must fulfil before any file is opened.
 
-use crate::args::{AlgorithmArg, EffectsArg, FitArgs, NoiseArg};
+use crate::args::{AlgorithmArg, EffectsArg, FitArgs, ModelArg, NoiseArg};
 use crate::error::CliError;
 use fedirt_privacy::accountant::{Delta, Epsilon};
 
@@ -120,6 +120,10 @@ fn privacy(args: &FitArgs) -> Vec<String> {
         (
             args.publish_effects,
             "--publish-effects belongs to --secure: effects of private fits have noise, and are published",
+        ),
+        (
+            matches!(args.model, Some(ModelArg::Rasch | ModelArg::Pcm)),
+            "--model: rasch and pcm leave the SD of ability free, which private fits hold at 1; use 1pl, or gpcm",
         ),
         (args.seed.is_some(), "--seed: the noise must come from the operating system"),
         (args.fixed_items.is_some(), "--fixed-items: private fits know no fixed items"),
