@@ -133,8 +133,20 @@ fn without_r_the_columns_say_so() {
 fn any_file_can_be_compared() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    let simulate =
-        ["simulate", "--sites", "4", "--students", "60", "--items", "5", "--model", "2pl", "--out"];
+    let simulate = [
+        "simulate",
+        "--sites",
+        "4",
+        "--students",
+        "60",
+        "--items",
+        "5",
+        "--model",
+        "2pl",
+        "--seed",
+        "1",
+        "--out",
+    ];
     fedirt().args(simulate).arg(&data).assert().success();
     let out = folder.path().join("out");
     let file = data.join("responses.csv");
