@@ -48,6 +48,8 @@ pub(super) fn study(options: Options) -> Result<PaperStudy, String> {
         Method::score2(EPSILON, true, none)?,
         Method::trimmed(),
         Method::median(),
+        // What the two before it do without trimming.
+        Method::fedsgd(),
     ];
     let title = "Study 3: what do rows do that are wrong, or right, throughout?";
     Ok(PaperStudy { number: Number::Three, title, options, scenarios, methods })
