@@ -46,7 +46,7 @@ pub struct Score2Result {
     pub covariance: DMatrix<f64>,
     /// Shares of complete rows, where they are counted.
     pub complete: Option<Complete>,
-    /// How much of the variance is due to noise, roughly ([`noise_ratio`]): above 1 intervals are too short.
+    /// How much of the variance is due to noise, roughly (`noise_ratio`): above 1 intervals are too short.
     pub noise_ratio: f64,
     /// Gauss–Newton steps after each round.
     pub steps: Vec<usize>,
