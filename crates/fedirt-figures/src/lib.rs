@@ -47,4 +47,5 @@ pub use privacy_errors::{ErrorCurve, errors_by_epsilon};
 pub use rebuilt::{Block, RebuiltRows, rebuilt_rows};
 pub use report::{StudyPage, StudySection, report, study_page};
 pub use side_by_side::{SideBySide, SideColumn, SideEstimate, side_by_side};
+pub use text::escape;
 pub use wright_map::wright_map;

@@ -3,7 +3,7 @@
 /// Text that is safe inside elements and quoted attributes of HTML and SVG.
 ///
 /// Control characters are not allowed in XML at all, so they become the replacement character.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

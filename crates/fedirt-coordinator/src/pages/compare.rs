@@ -1,11 +1,11 @@
 //! Two fits side by side: items of the same name, their differences, and how large those are for their errors.
 
-use super::links::escape;
 use super::results::open;
 use super::{Hall_, Name, Page, Seen, frame, words};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
+use fedirt_figures::escape;
 use fedirt_figures::{Figure, Table};
 use fedirt_model::fit::{FORMAT, Fit, FitItem};
 use fedirt_pages::figure::{Numbers, figure, table};

@@ -3,6 +3,7 @@
 //! Two items are linked by the students of the sites that give both. Along the best chain of links, the thinnest one is what
 //! holds two parts of the test on one scale: the smallest edge of a maximum spanning tree.
 
+use fedirt_figures::escape;
 use fedirt_figures::{Figure, Table};
 use fedirt_protocol::declaration::Declaration;
 use std::collections::BTreeMap;
@@ -201,22 +202,6 @@ fn draw(
         }
     }
     out += "</svg>";
-    out
-}
-
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c if c.is_control() && c != '\n' => out.push(' '),
-            c => out.push(c),
-        }
-    }
     out
 }
 

@@ -57,7 +57,7 @@ impl SetupPage {
 
     /// The complaint of a field as markup, and what ties it to the field.
     fn told(&self, field: &str) -> Html {
-        let text = self.wrong(field).map(super::links::escape);
+        let text = self.wrong(field).map(fedirt_figures::escape);
         Html(text.map_or_else(String::new, |text| {
             format!("<p class=\"problem\" id=\"{field}-problem\">{text}</p>")
         }))

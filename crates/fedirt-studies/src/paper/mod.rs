@@ -1,5 +1,6 @@
 //! The paper's studies: the same design, truth and criteria, and more methods beside each other.
 
+mod estimate;
 mod files;
 mod method;
 mod page1;
@@ -13,7 +14,8 @@ mod study3;
 mod summary;
 mod words;
 
-pub use method::{AVERAGING, DELTA, Estimates, Frame, How, Method, SGD_ROUNDS, Schools};
+pub use estimate::{Estimates, Frame};
+pub use method::{AVERAGING, DELTA, How, Method, SGD_ROUNDS, Schools};
 pub use record::{Errors, Outcome, Record};
 pub use scenario::{Abilities, Extreme, Ranges, Scenario};
 pub use study1::SIZES;
@@ -140,7 +142,7 @@ impl PaperStudy {
         for (at, method) in self.methods.iter().enumerate() {
             let found = match &method.how {
                 How::External { package } => {
-                    method::pool(&tables).and_then(|table| external.estimate(package, &table))
+                    estimate::pool(&tables).and_then(|table| external.estimate(package, &table))
                 }
                 _ => method.estimate(&frame, &tables, &mut scenario.noise(task.replication, at)),
             };

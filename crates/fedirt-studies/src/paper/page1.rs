@@ -1,7 +1,7 @@
 //! Study 1, told.
 
 use super::study1::{CONDITIONS, EPSILONS, SIZES};
-use super::words::{Criterion, Picture, Place, Row, range, table};
+use super::words::{Criterion, Picture, Place, Row, item_tables, range};
 use super::{Method, PaperStudy, Summary};
 use crate::publish::{Article, Section, brief};
 use fedirt_figures::Table;
@@ -20,12 +20,7 @@ const BIAS: [Row; 2] = [
 ];
 
 pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
-    let tables = vec![
-        table(study, summary, "Mean squared error of discrimination a", Criterion::Mse, "a"),
-        table(study, summary, "Mean squared error of difficulty b", Criterion::Mse, "b"),
-        table(study, summary, "Bias of discrimination a", Criterion::Bias, "a"),
-        table(study, summary, "Bias of difficulty b", Criterion::Bias, "b"),
-    ];
+    let tables = item_tables(study, summary);
     let article = Article {
         title: study.title.into(),
         findings: findings(study, summary),

@@ -1,7 +1,7 @@
 //! Study 3, told.
 
 use super::study3::{KINDS, SHARES};
-use super::words::{Criterion, Picture, Place, Row, table};
+use super::words::{Criterion, Picture, Place, Row, item_tables};
 use super::{Extreme, Method, PaperStudy, Summary};
 use crate::publish::{Article, Section, brief};
 use fedirt_figures::Table;
@@ -16,12 +16,7 @@ const DIFFICULTY: [Row; 2] = [
 ];
 
 pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
-    let tables = vec![
-        table(study, summary, "Mean squared error of discrimination a", Criterion::Mse, "a"),
-        table(study, summary, "Mean squared error of difficulty b", Criterion::Mse, "b"),
-        table(study, summary, "Bias of discrimination a", Criterion::Bias, "a"),
-        table(study, summary, "Bias of difficulty b", Criterion::Bias, "b"),
-    ];
+    let tables = item_tables(study, summary);
     let article = Article {
         title: study.title.into(),
         findings: findings(study, summary),

@@ -1,6 +1,6 @@
 //! One replication of a scenario: how far each method is from the truth.
 
-use super::method::Estimates;
+use super::estimate::Estimates;
 use crate::simulate::Truth;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! What is simulated: items, schools and abilities that are drawn once, and answers that are drawn anew in each
 //! replication.
 
-use super::method::Frame;
+use super::estimate::Frame;
 use crate::simulate::{TrueItem, TrueSite, Truth};
 use fedirt_model::responses::ResponseTable;
 use rand::RngExt;

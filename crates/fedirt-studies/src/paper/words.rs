@@ -130,6 +130,17 @@ pub(super) fn table(
     Table { caption: caption.into(), headers, rows: rows.collect() }
 }
 
+/// Both criteria for slopes and difficulties.
+pub(super) fn item_tables(study: &PaperStudy, summary: &Summary) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for (criterion, name) in [(Criterion::Mse, "Mean squared error"), (Criterion::Bias, "Bias")] {
+        for (parameter, what) in [("a", "discrimination a"), ("b", "difficulty b")] {
+            tables.push(table(study, summary, &format!("{name} of {what}"), criterion, parameter));
+        }
+    }
+    tables
+}
+
 /// A table on a terminal: methods in rows there, since a line is not as wide as a page.
 fn terminal(table: &Table, factors: usize) -> String {
     let mut rows: Vec<Vec<String>> = vec![vec![String::new()]];
