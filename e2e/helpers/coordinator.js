@@ -1,0 +1,68 @@
+// A coordinator in a folder of its own, with pages over TLS at ports that are free.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { done, Program } from "./program.js";
+
+export class Coordinator {
+  constructor(folder) {
+    this.folder = folder;
+    this.file = (...parts) => join(folder, ...parts);
+  }
+
+  // Ports are chosen here and not by the program: it must be found where it was when it is started again.
+  async init(...plan) {
+    const [sites, pages] = [await free(), await free()];
+    await done("coordinator", "init", this.folder, "--listen", `127.0.0.1:${sites}`, ...plan);
+    const path = this.file("coordinator.toml");
+    const text = (await readFile(path, "utf8")).replace("127.0.0.1:8444", `127.0.0.1:${pages}`);
+    // Loopback would be plain HTTP unless told otherwise (docs/adr/0009).
+    await writeFile(path, text.replace(/^tls = false/m, "tls = true"));
+    this.origin = `https://localhost:${pages}`;
+  }
+
+  /** Starts it. The first start prints a link with a key; later ones do not. */
+  async start() {
+    this.program = new Program("coordinator", "start", this.folder);
+    const [, key] = await this.program.says(/Pages(?:: open| at) https:\/\/localhost:\d+\/(?:login#(\S+))?\n/);
+    this.link = key && `${this.origin}/login#${key}`;
+    this.key ??= key;
+    await this.#proves();
+  }
+
+  // Browsers read authorities from a database of the whole machine, which a test should leave alone: they are told to believe
+  // any certificate. So the certificate is proved here, against the authority that the coordinator wrote.
+  async #proves() {
+    const { port } = new URL(this.origin);
+    const ca = await readFile(this.file("tls", "authority.pem"));
+    await new Promise((resolve, reject) => {
+      const socket = connect({ host: "127.0.0.1", port, servername: "localhost", ca }, () => {
+        socket.destroy();
+        resolve();
+      });
+      socket.on("error", reject);
+    });
+  }
+
+  /** A key for somebody. */
+  async admit(name, role) {
+    const said = await done("coordinator", "access", this.folder, "add", name, "--role", role);
+    return said.match(/(?:#|\s|^)([\w-]{43})(?:\s|$)/)[1];
+  }
+
+  async revoke(name) {
+    await done("coordinator", "access", this.folder, "revoke", name);
+  }
+}
+
+/** A port that nobody uses. */
+function free() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on("error", reject).listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
