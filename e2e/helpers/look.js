@@ -10,18 +10,26 @@ const NARROW = { width: 390, height: 844 };
 
 /** Looks at the page that somebody is on, and keeps the pictures under a name. */
 export async function look(person, name) {
-  const { page, folder } = person;
+  const { page } = person;
+  await pictures(person, name, async (width) => {
+    if (width === WIDE.width) return check(person, `${name}, wide`);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await check(person, `${name}, narrow and dark`);
+    await page.emulateMedia({ colorScheme: "light" });
+  });
+}
+
+/** The pictures alone, for pages so long that axe would take its time. */
+export async function pictures({ page, folder }, name, then = () => {}) {
   await mkdir(folder, { recursive: true });
-  const picture = (width) => page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true });
-  await picture(WIDE.width);
-  await check(person, `${name}, wide`);
-  await page.setViewportSize(NARROW);
-  await picture(NARROW.width);
-  const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(width <= NARROW.width, `${name}: at ${NARROW.width} px something reaches to ${width} px`);
-  await page.emulateMedia({ colorScheme: "dark" });
-  await check(person, `${name}, narrow and dark`);
-  await page.emulateMedia({ colorScheme: "light" });
+  for (const viewport of [WIDE, NARROW]) {
+    const { width } = viewport;
+    await page.setViewportSize(viewport);
+    await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true });
+    const reach = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(reach <= width, `${name}: at ${width} px something reaches to ${reach} px`);
+    await then(width);
+  }
   await page.setViewportSize(WIDE);
 }
 

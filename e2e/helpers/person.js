@@ -16,7 +16,7 @@ export class Person {
       reducedMotion: "reduce",
       ...options,
     });
-    person.context.setDefaultTimeout(10_000);
+    person.context.setDefaultTimeout(20_000);
     await person.#watch();
     person.page = await person.context.newPage();
     return person;

@@ -57,7 +57,7 @@ class Scene {
 }
 
 /** A test in a scene. `name` is also that of its folder of pictures. */
-export function scene(name, play, timeout = 120_000) {
+export function scene(name, play, timeout = 180_000) {
   test(name, { timeout }, async () => {
     const artifacts = join(ARTIFACTS, name.replaceAll(/\W+/g, "-"));
     await rm(artifacts, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { draw } from "../helpers/data.js";
 import { enlarged } from "../helpers/large_fit.js";
-import { look } from "../helpers/look.js";
+import { pictures } from "../helpers/look.js";
 import { done } from "../helpers/program.js";
 import { scene } from "../helpers/scene.js";
 import { opensLink } from "../pages/door.js";
@@ -42,9 +42,9 @@ scene("large results", async (scene) => {
   assert.equal(await rows.count(), 10);
   await page.getByLabel("Filter items").fill("");
   assert.ok((await responds(page, () => document.querySelector("#items-table thead button").click())) < SECOND / 2, "sorting too");
-  await look(ada, "results");
+  await pictures(ada, "results");
   await ada.goes("/studies/bank/results/sites");
-  await look(ada, "sites");
+  await pictures(ada, "sites");
 });
 
 /** Milliseconds from the wish for a page to a page that is drawn: the best of three, as the machine has other work too. */
