@@ -134,9 +134,14 @@ impl Canvas {
     }
 
     pub(crate) fn bar(&mut self, from: (f64, f64), to: (f64, f64), ink: Ink) {
+        self.shade(from, to, ink, 0.55);
+    }
+
+    /// A rectangle of some opacity.
+    pub(crate) fn shade(&mut self, from: (f64, f64), to: (f64, f64), ink: Ink, opacity: f64) {
         let _ = write!(
             self.body,
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"0.55\"/>",
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{opacity:.2}\"/>",
             number(from.0.min(to.0)),
             number(from.1.min(to.1)),
             number((to.0 - from.0).abs()),

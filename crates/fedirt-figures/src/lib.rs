@@ -7,6 +7,7 @@
 //!
 //! Nothing here reads files or clocks, and nothing that is drawn asks for anything over a network.
 
+mod answers;
 mod canvas;
 mod caterpillar;
 mod characteristic;
@@ -33,6 +34,7 @@ mod wright_map;
 
 mod report;
 
+pub use answers::{ItemAnswers, MissingMap, category_shares, missing_map, score_histogram};
 pub use caterpillar::site_effects;
 pub use characteristic::characteristic_curves;
 pub use convergence::convergence;
