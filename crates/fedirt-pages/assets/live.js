@@ -1,7 +1,6 @@
 // A page whose body has data-events listens there, and fetches its own parts with data-live again when told to.
 
 const events = document.body.dataset.events;
-const shown = new Map();
 
 // A figure keeps its frame, to which readout and buttons are tied, and gets new drawings and numbers.
 function renewFigure(old, fresh) {
@@ -41,7 +40,7 @@ async function refreshParts() {
   }
 }
 
-function listen(said, lost) {
+function listen(said) {
   const say = (text) => {
     said.textContent = text;
     said.hidden = !text;
@@ -49,17 +48,16 @@ function listen(said, lost) {
   const source = new EventSource(events);
   source.addEventListener("ready", () => {
     say("");
-    if (lost) refreshParts().catch(() => {});
-    lost = false;
+    // Something may have changed since the page was written, or while nobody answered.
+    refreshParts().catch(() => {});
   });
   source.addEventListener("changed", () => refreshParts().catch(() => {}));
   source.addEventListener("error", () => {
-    lost = true;
     say("There is no answer. What stands here may be old; it is updated when the connection is back.");
     if (source.readyState !== EventSource.CLOSED) return;
     // The browser has given up: ask whether anybody is there, which also tells a session that has ended.
-    setTimeout(() => refreshParts().catch(() => {}).finally(() => listen(said, true)), 3000);
+    setTimeout(() => refreshParts().catch(() => {}).finally(() => listen(said)), 3000);
   });
 }
 
-if (events) listen(document.querySelector(".connection"), false);
+if (events) listen(document.querySelector(".connection"));

@@ -15,12 +15,14 @@ const STYLE: &str =
     concat!(include_str!("../../fedirt-figures/assets/report.css"), include_str!("../assets/pages.css"));
 const PAGE: &str = concat!(
     "(() => {\n\"use strict\";\n",
+    include_str!("../assets/parts.js"),
     include_str!("../../fedirt-figures/assets/readout.js"),
     include_str!("../../fedirt-figures/assets/tables.js"),
     include_str!("../../fedirt-figures/assets/save.js"),
     include_str!("../assets/times.js"),
     include_str!("../assets/filter.js"),
     include_str!("../assets/forms.js"),
+    include_str!("../assets/upload.js"),
     include_str!("../assets/live.js"),
     "})();\n",
 );

@@ -22,6 +22,8 @@ pub trait Outside: Send + Sync {
 pub struct GateSettings {
     /// Whose pages, such as `coordinator`; the cookie is called after it.
     pub product: &'static str,
+    /// Their port, which the cookie is called after too: browsers keep one jar for all ports of a host.
+    pub port: u16,
     /// Whether they are served over TLS.
     pub tls: bool,
     /// Hosts that they may be called by, without ports. Another name is refused, so that a foreign page cannot make its
@@ -66,7 +68,7 @@ pub enum Refused {
 impl Gate {
     /// A gate.
     pub fn new(settings: GateSettings, logins: Arc<dyn Logins>, outside: Arc<dyn Outside>) -> Self {
-        let cookie = Cookie::new(&format!("fedirt-{}", settings.product), settings.tls);
+        let cookie = Cookie::new(&format!("fedirt-{}-{}", settings.product, settings.port), settings.tls);
         let inside = Inside { sessions: Sessions::new(settings.lifetimes), attempts: Attempts::default() };
         Self { settings, cookie, logins, outside, inside: Mutex::new(inside) }
     }

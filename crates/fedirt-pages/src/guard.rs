@@ -59,12 +59,24 @@ impl Visitor {
     }
 }
 
-/// A gate and what a route needs; none: anybody may.
-pub(crate) type Guarded = (Arc<Gate>, Option<Right>);
+/// What a route takes when something is sent to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// A form.
+    Form,
+    /// A file as it is, which the handler reads; the form's token stands in [`TOKEN`].
+    File,
+}
+
+/// Header with the token of a page that sends a file.
+const TOKEN: &str = "x-fedirt-form";
+
+/// A gate, what a route needs (none: anybody may), and what it takes.
+pub(crate) type Guarded = (Arc<Gate>, Option<Right>, Takes);
 
 /// Stands before a handler.
 pub(crate) async fn guard(
-    State((gate, right)): State<Guarded>,
+    State((gate, right, takes)): State<Guarded>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -97,7 +109,12 @@ pub(crate) async fn guard(
         }
         visitor = Some(Visitor::new(&gate, login, open));
     }
-    if posted {
+    if posted && takes == Takes::File {
+        let token = request.headers().get(TOKEN).and_then(|token| token.to_str().ok()).unwrap_or_default();
+        if !visitor.as_ref().is_some_and(|visitor| visitor.forms.is(token)) {
+            return not_our_form().into_response();
+        }
+    } else if posted {
         request = match form(request, visitor.as_ref()).await {
             Ok(request) => request,
             Err(error) => return (*error).into_response(),
@@ -140,12 +157,17 @@ async fn form(request: Request, visitor: Option<&Visitor>) -> Result<Request, Bo
     if let Some(visitor) = visitor
         && !visitor.forms.is(fields.get("csrf"))
     {
-        let text = "The form is from an earlier session, or was not made by these pages. Nothing was done. Go back, load \
-                    the page again, and send it from there.";
-        return Err(Box::new(PageError::forbidden(text)));
+        return Err(Box::new(not_our_form()));
     }
     parts.extensions.insert(fields);
     Ok(Request::from_parts(parts, axum::body::Body::empty()))
+}
+
+fn not_our_form() -> PageError {
+    PageError::forbidden(
+        "The form is from an earlier session, or was not made by these pages. Nothing was done. Go back, load the page \
+         again, and send it from there.",
+    )
 }
 
 /// The address at the other end, for counting.

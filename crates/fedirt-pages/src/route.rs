@@ -1,7 +1,7 @@
 //! Routes that say what they need.
 
 use crate::gate::Gate;
-use crate::guard::guard;
+use crate::guard::{Takes, guard};
 use crate::role::Right;
 use crate::{assets, headers, login};
 use axum::Router;
@@ -22,30 +22,36 @@ pub struct Route<S> {
     pub right: Right,
     /// Handler.
     pub handler: MethodRouter<S>,
+    takes: Takes,
 }
 
 impl<S: Clone + Send + Sync + 'static> Route<S> {
     /// A page to look at.
     pub fn get(path: &'static str, right: Right, handler: MethodRouter<S>) -> Self {
-        Self { method: "get", path, right, handler }
+        Self { method: "get", path, right, handler, takes: Takes::Form }
     }
 
     /// A form that is sent.
     pub fn post(path: &'static str, right: Right, handler: MethodRouter<S>) -> Self {
-        Self { method: "post", path, right, handler }
+        Self { method: "post", path, right, handler, takes: Takes::Form }
+    }
+
+    /// A file that a page sends, which the handler reads from the request's body.
+    pub fn file(path: &'static str, right: Right, handler: MethodRouter<S>) -> Self {
+        Self { takes: Takes::File, ..Self::post(path, right, handler) }
     }
 }
 
 /// All pages behind their gate, with log-in, stylesheet and scripts.
 pub fn router<S: Clone + Send + Sync + 'static>(gate: &Arc<Gate>, routes: Vec<Route<S>>, state: S) -> Router {
-    let guarded = |right: Option<Right>| from_fn_with_state((gate.clone(), right), guard);
+    let guarded = |right: Option<Right>, takes| from_fn_with_state((gate.clone(), right, takes), guard);
     let mut router = Router::new();
     for route in routes {
-        router = router.route(route.path, route.handler.layer(guarded(Some(route.right))));
+        router = router.route(route.path, route.handler.layer(guarded(Some(route.right), route.takes)));
     }
     let door: Router = Router::new()
-        .route("/login", get(login::show).post(login::enter).layer(guarded(None)))
-        .route("/logout", post(login::leave).layer(guarded(Some(Right::Read))))
+        .route("/login", get(login::show).post(login::enter).layer(guarded(None, Takes::Form)))
+        .route("/logout", post(login::leave).layer(guarded(Some(Right::Read), Takes::Form)))
         .route("/assets/{name}", get(assets::serve))
         .with_state(gate.clone());
     router

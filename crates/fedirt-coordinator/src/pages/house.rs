@@ -116,6 +116,7 @@ impl House<'_> {
         }
         let gate = GateSettings {
             product: "coordinator",
+            port,
             tls: secure,
             hosts: self.hosts(),
             lifetimes: Lifetimes::default(),
