@@ -1,4 +1,4 @@
-//! A site: its response files, what is in them and what is wrong with them; and its [`agent`].
+//! A site: its response files, what is in them and what is wrong with them; its [`agent`], and the officer's [`pages`].
 //!
 //! [`read`] turns files into one [`ResponseTable`](fedirt_model::responses::ResponseTable) per site, or into
 //! [`Problems`]: everything that is wrong, at once, each with file, line, column, value and remedy.
@@ -24,6 +24,7 @@ mod near;
 mod notes;
 mod open;
 mod options;
+pub mod pages;
 mod problems;
 mod reading;
 mod records;

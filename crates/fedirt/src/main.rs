@@ -5,6 +5,7 @@ mod check;
 mod codebook;
 mod coordinator;
 mod declared;
+mod demo;
 mod error;
 mod fit;
 mod output;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Privacy(args) => privacy::run(args),
         Command::Site(args) => site::run(args),
         Command::Coordinator(args) => coordinator::run(args),
+        Command::Demo(args) => demo::run(args),
     };
     result.unwrap_or_else(|error| {
         error.tell();

@@ -20,12 +20,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
         vec![folder.join("responses.csv")]
     };
     if args.per_site {
-        for (k, path) in responses.iter().enumerate() {
-            replace(path, |out| {
-                header(out, &truth, false)?;
-                site(out, &spec, &truth, k, false)
-            })?;
-        }
+        write_sites(&responses, &spec, &truth)?;
     } else {
         replace(&responses[0], |out| {
             header(out, &truth, true)?;
@@ -37,6 +32,17 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
     replace(&items, |out| write_items(out, &truth))?;
     crate::output::stdout::print(&report(args, &spec, &truth, &responses))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A file for each site.
+pub(crate) fn write_sites(paths: &[PathBuf], spec: &Spec, truth: &Truth) -> Result<(), CliError> {
+    for (k, path) in paths.iter().enumerate() {
+        replace(path, |out| {
+            header(out, truth, false)?;
+            site(out, spec, truth, k, false)
+        })?;
+    }
+    Ok(())
 }
 
 fn spec(args: &SimulateArgs) -> Spec {

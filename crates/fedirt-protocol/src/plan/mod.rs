@@ -11,7 +11,7 @@ use crate::private::{Mechanism, PrivateTerms};
 use crate::terms::{Deadlines, OnLoss, Terms};
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::MissingAnswers;
+use fedirt_model::private::{MissingAnswers, ROUND_SHARES};
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{SiteId, StudyId, Thresholds};
@@ -335,6 +335,14 @@ impl StudyPlan {
             },
             publish_effects: self.mode == Mode::Plain || self.publish.effects_by_name,
             secrecy: Secrecy::BySite,
+        }
+    }
+
+    /// Rounds that are answered at most: a private study has its two, another as many as its plan says.
+    pub fn most_rounds(&self) -> u32 {
+        match self.mode {
+            Mode::Private => ROUND_SHARES.len() as u32,
+            Mode::Plain | Mode::Secure => self.model.max_rounds,
         }
     }
 

@@ -75,7 +75,10 @@ impl StudyPlan {
             (_, true) => "The effect of each site is published by name.".into(),
             (_, false) => "Each site learns its own effect; nobody else does.".into(),
         });
-        words.push(format!("At most {} rounds are answered.", self.model.max_rounds));
+        words.push(match self.most_rounds() {
+            2 => "Two rounds are answered.".into(),
+            most => format!("At most {most} rounds are answered."),
+        });
         words.push(match self.cohort.on_loss {
             OnLoss::Wait => "If a site vanishes after the first round, everybody waits for it.",
             OnLoss::End => "If a site vanishes after the first round, the study ends without a result.",

@@ -1,6 +1,7 @@
 //! A site's home folder: its policy, its ledger, and a folder for each study.
 
 use super::durable::{self, Readers};
+use super::lock::Lock;
 use super::study::StudyFolder;
 use super::{AgentError, policy_file};
 use fedirt_protocol::policy::Policy;
@@ -62,6 +63,17 @@ impl Home {
 
     fn salt_path(&self) -> PathBuf {
         self.path.join("salt.key")
+    }
+
+    /// One server of pages at a time.
+    pub(crate) fn lock_pages(&self) -> Result<Lock, AgentError> {
+        Lock::take(&self.path.join("pages.lock")).map_err(|error| match error {
+            AgentError::Running(path) => AgentError::Mismatch(format!(
+                "the pages of {} are served already: open them in the browser, or stop that program first",
+                path.display()
+            )),
+            other => other,
+        })
     }
 
     /// The site's rules.

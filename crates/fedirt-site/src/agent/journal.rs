@@ -50,6 +50,15 @@ pub enum Record {
         /// Hash of the signed declaration.
         declaration_sha256: String,
     },
+    /// The officer approved what is to be sent.
+    Consented {
+        /// Who.
+        by: String,
+        /// How often they want to be asked, in words.
+        asked: String,
+        /// Hash of the file of answers.
+        file_sha256: String,
+    },
     /// The officer approved a roster.
     Approved {
         /// As people compare it.

@@ -4,7 +4,7 @@ use super::AgentError;
 use crate::near::near_names;
 use crate::strange_codes::{named_files, strange_codes};
 use crate::text::argument;
-use crate::{ReadOptions, SiteResponses};
+use crate::{ReadOptions, Reading, SiteResponses};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_privacy::ledger::row_fingerprint;
 use fedirt_protocol::plan::StudyPlan;
@@ -28,7 +28,15 @@ pub fn read_for_plan(
     options: &ReadOptions,
     plan: &StudyPlan,
 ) -> Result<OwnResponses, AgentError> {
-    let reading = crate::read(files, options)?;
+    for_plan(crate::read(files, options)?, options, plan)
+}
+
+/// What was read, against a plan.
+pub(crate) fn for_plan(
+    reading: Reading,
+    options: &ReadOptions,
+    plan: &StudyPlan,
+) -> Result<OwnResponses, AgentError> {
     let mut notes: Vec<String> = reading.notes.iter().map(ToString::to_string).collect();
     let mut problems = Vec::new();
     for site in &reading.sites {

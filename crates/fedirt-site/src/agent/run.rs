@@ -140,8 +140,33 @@ impl<T: Transport> Agent<T> {
 
     /// The same with another patience.
     pub fn with_wait_seconds(mut self, seconds: u32) -> Self {
-        self.wait_seconds = seconds;
+        self.wait_seconds(seconds);
         self
+    }
+
+    /// From now on polls wait this long.
+    pub fn wait_seconds(&mut self, seconds: u32) {
+        self.wait_seconds = seconds;
+    }
+
+    /// The officer approves a roster that [`End::RosterNotApproved`] named.
+    pub fn approve_roster(
+        &mut self,
+        fingerprint: Fingerprint,
+        officer: &mut dyn Officer,
+    ) -> Result<Option<End>, AgentError> {
+        self.machine.approve_roster(fingerprint);
+        self.obey(officer)
+    }
+
+    /// The officer approves a round that [`End::RoundNotApproved`] named.
+    pub fn approve_round(
+        &mut self,
+        turn: Turn,
+        officer: &mut dyn Officer,
+    ) -> Result<Option<End>, AgentError> {
+        self.machine.approve_round(clock::now(), &mut self.random, turn);
+        self.obey(officer)
     }
 
     /// The study.

@@ -75,6 +75,7 @@ fn stage(entries: &[Entry], study: &str) -> (String, String) {
         Some(Record::Enrolled { .. }) => {
             ("enrolled", format!("look with fedirt site preview {study} FILE, then {join}"))
         }
+        Some(Record::Consented { .. }) => ("what is sent is approved", join),
         Some(Record::Joined { .. }) => ("joined; the roster is not approved yet", join),
         Some(Record::Approved { .. }) => ("the roster is approved here, not yet by everybody", join),
         Some(Record::Pinned { .. }) => ("the roster is signed by everybody", join),

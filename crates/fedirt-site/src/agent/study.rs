@@ -2,7 +2,7 @@
 
 use super::AgentError;
 use super::durable::{self, Readers};
-use super::journal::{Entry, Journal};
+use super::journal::{Entry, Journal, Record};
 use super::lock::Lock;
 use data_encoding::{BASE64, HEXLOWER};
 use fedirt_privacy::secure::{Identity, SiteId};
@@ -109,6 +109,42 @@ impl StudyFolder {
     /// What has happened so far, verified.
     pub fn entries(&self) -> Result<Vec<Entry>, AgentError> {
         Journal::read(&self.journal_path())
+    }
+
+    /// A small file of the folder; none if it is not there.
+    pub(crate) fn read_text(&self, name: &str) -> Result<Option<String>, AgentError> {
+        let path = self.path.join(name);
+        let Some(bytes) = durable::read(&path)? else { return Ok(None) };
+        String::from_utf8(bytes).map(Some).map_err(|_| AgentError::tampered(&path, None, "no UTF-8 text"))
+    }
+
+    /// Replaces a small file of the folder, readable by its owner alone.
+    pub(crate) fn write_text(&self, name: &str, text: &str) -> Result<(), AgentError> {
+        durable::write(&self.path.join(name), text.as_bytes(), Readers::Owner)
+    }
+
+    /// Makes a folder inside, readable by its owner alone.
+    pub(crate) fn make_folder(&self, path: &Path) -> Result<(), AgentError> {
+        durable::folder(path, Readers::Owner)
+    }
+
+    /// Erases the files of a folder inside.
+    pub(crate) fn erase_folder(&self, path: &Path) -> Result<(), AgentError> {
+        let files = match std::fs::read_dir(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            files => files.map_err(AgentError::at(path))?,
+        };
+        for file in files.flatten() {
+            durable::erase(&file.path())?;
+        }
+        Ok(())
+    }
+
+    /// Writes down that the officer approves what is to be sent.
+    pub(crate) fn consent(&self, by: &str, asked: String, file_sha256: String) -> Result<(), AgentError> {
+        let _lock = self.lock()?;
+        let (mut journal, _) = Journal::open(&self.journal_path())?;
+        journal.append(Record::Consented { by: by.to_owned(), asked, file_sha256 })
     }
 
     /// One agent at a time.

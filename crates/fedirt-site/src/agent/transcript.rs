@@ -7,6 +7,7 @@ use super::durable::{self, Readers};
 use super::journal::sha256;
 use super::{AgentError, clock};
 use fedirt_model::statistics::{Combination, Statistic};
+use fedirt_privacy::secure::SignedHello;
 use fedirt_protocol::codec;
 use fedirt_protocol::encoding;
 use fedirt_protocol::message::{Broadcast, Question, Sums, ToCoordinator, Turn};
@@ -63,7 +64,7 @@ impl Transcript {
         let (turn, reason) = match message {
             ToCoordinator::Upload { turn, .. } => (Some(*turn), None),
             ToCoordinator::Refuse { turn, reason } => (Some(*turn), Some(reason.as_str())),
-            ToCoordinator::Hello(_) => (question.map(|(turn, _)| *turn), None),
+            ToCoordinator::Hello(hello) => (turn_of(hello), None),
             _ => (None, None),
         };
         let line = Line {
@@ -91,6 +92,13 @@ impl Transcript {
         let line = serde_json::json!({ "time": time, "kind": "acknowledged", "sha256": hash });
         durable::append(&mut self.file, &self.path, &format!("{line}\n"))
     }
+}
+
+/// The turn that a hello is for.
+fn turn_of(hello: &[u8]) -> Option<Turn> {
+    let hello = SignedHello::decode(hello).ok()?;
+    let part = |n: u64| u32::try_from(n).ok();
+    Some(Turn { round: part(hello.round().round)?, attempt: part(hello.round().attempt)? })
 }
 
 /// What an upload holds.

@@ -20,6 +20,9 @@ pub enum TransportError {
         /// More for people.
         detail: String,
     },
+    /// The officer has called the agent away; what was under way is repeated when it comes back.
+    #[error("the agent was stopped")]
+    Stopped,
 }
 
 impl TransportError {
@@ -27,6 +30,7 @@ impl TransportError {
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable(_) => true,
+            Self::Stopped => false,
             Self::Refused { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
         }
     }
@@ -35,6 +39,7 @@ impl TransportError {
     pub(super) fn is_final(&self) -> bool {
         match self {
             Self::Unreachable(_) => false,
+            Self::Stopped => true,
             Self::Refused { status, code, .. } => {
                 matches!(status, 401 | 403 | 404)
                     || ["not_enrolled", "not_invited", "another_key", "restored", "two_answers"]

@@ -2,6 +2,7 @@
 
 mod check;
 mod coordinator;
+mod demo;
 mod fit;
 mod privacy;
 mod report;
@@ -18,6 +19,7 @@ pub(crate) use coordinator::{
     CoordinatorArgs, CoordinatorCommand, CoordinatorExportArgs, CoordinatorInitArgs, CoordinatorInviteArgs,
     CoordinatorStartArgs, CoordinatorStatusArgs, ModeArg,
 };
+pub(crate) use demo::DemoArgs;
 pub(crate) use fit::{
     AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, ModelArg, NoiseArg, PresetArg, QuadratureArg,
 };
@@ -28,8 +30,8 @@ pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, ScoreArgs};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use site::{
-    SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePreviewArgs, SiteStatusArgs,
-    SiteWithdrawArgs,
+    SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePagesArgs, SitePreviewArgs,
+    SiteStatusArgs, SiteWithdrawArgs,
 };
 pub(crate) use study::{
     AttackArgs, DeskArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs,
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Site(SiteArgs),
     /// Coordinate studies with sites over a network
     Coordinator(CoordinatorArgs),
+    /// Show a whole study in the browser: a coordinator and three sites on this machine
+    Demo(DemoArgs),
 }
 
 const EXAMPLES: &str = "Start here:
@@ -79,6 +83,7 @@ const EXAMPLES: &str = "Start here:
   fedirt fit north.csv south.csv                      tables on the terminal
   fedirt fit north.csv south.csv --out results        files and a report
   fedirt score results/fit.json new.csv               scores of other students
+  fedirt demo                                         a whole study before your eyes
 
 `fedirt COMMAND --help` lists a command's options.";
 

@@ -21,6 +21,8 @@ pub(crate) enum SiteCommand {
     Enrol(SiteEnrolArgs),
     /// Say what a study's plan means, and what this site's policy says to it
     Plan(SiteStudyArgs),
+    /// Serve the officer's pages to a browser on this machine, and take part from there
+    Pages(SitePagesArgs),
     /// Show every number that would be sent, before anything is
     Preview(SitePreviewArgs),
     /// Take part in a study until it is over
@@ -49,6 +51,17 @@ pub(crate) struct SiteEnrolArgs {
     /// Approve the plan without being asked
     #[arg(long)]
     pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = PAGES_EXAMPLES)]
+pub(crate) struct SitePagesArgs {
+    /// Port on this machine; 0: any that is free
+    #[arg(long, value_name = "N", default_value_t = 8445)]
+    pub port: u16,
+    /// Also let somebody look who may change nothing
+    #[arg(long, value_name = "NAME")]
+    pub auditor: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -179,7 +192,10 @@ pub(crate) struct SiteWithdrawArgs {
     pub yes: bool,
 }
 
-const EXAMPLES: &str = "In this order:
+const EXAMPLES: &str = "In a browser:
+  fedirt site pages                                   everything below, on pages
+
+In this order:
   fedirt site init                                    then read and edit fedirt-site/policy.toml
   fedirt site enrol fedirt-invitation:…               shows the plan, asks, enrols this site's key
   fedirt site preview STUDY answers.csv               what would be sent, number by number
@@ -187,6 +203,13 @@ const EXAMPLES: &str = "In this order:
   fedirt site status                                  where things stand
 
 The agent only calls out (HTTPS); no port is opened. It can be stopped and started at any time.";
+
+const PAGES_EXAMPLES: &str = "Examples:
+  fedirt site pages                                   then open the link that it prints
+  fedirt site pages --auditor \"Dr. Lee\"              a second link, for looking only
+
+The pages are served on this machine alone (127.0.0.1). Each start prints a new link; it holds a key, so keep it to
+yourself. Studies that run go on while the program does, and where they were when it is started again.";
 
 const ENROL_EXAMPLES: &str = "Examples:
   fedirt site enrol fedirt-invitation:RklSVAE…

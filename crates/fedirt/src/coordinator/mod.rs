@@ -9,6 +9,8 @@ mod status;
 mod tools;
 
 pub(crate) use access::AccessArgs;
+pub(crate) use results::Files as ResultFiles;
+pub(crate) use tools::ForPages;
 
 use crate::args::{CoordinatorArgs, CoordinatorCommand, CoordinatorInviteArgs};
 use crate::error::CliError;
@@ -38,7 +40,7 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
 }
 
 /// An error of the coordinator, on the command line.
-fn told(error: Error) -> CliError {
+pub(crate) fn told(error: Error) -> CliError {
     match error {
         Error::File { path, error } => CliError::File { path, error },
         Error::Several(errors) => CliError::Several(errors.into_iter().map(told).collect()),

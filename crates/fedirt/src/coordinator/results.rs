@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Writes the files of a finished study.
 #[derive(Debug)]
-pub(super) struct Files;
+pub(crate) struct Files;
 
 impl ResultWriter for Files {
     fn write(&self, folder: &Path, finished: &Finished) -> Result<(), String> {

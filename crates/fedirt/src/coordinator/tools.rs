@@ -10,7 +10,7 @@ use fedirt_studies::private::forecast_terms::Wish;
 
 /// Help for pages.
 #[derive(Debug)]
-pub(super) struct ForPages;
+pub(crate) struct ForPages;
 
 impl Tools for ForPages {
     /// Codebooks are read from files, whose lines complaints name: the text becomes one for a moment.

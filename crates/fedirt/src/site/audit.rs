@@ -3,9 +3,8 @@
 use super::told;
 use crate::error::CliError;
 use crate::output::stdout;
-use crate::terminal::text::{count, printable};
-use fedirt_protocol::site::Release;
-use fedirt_site::agent::{self, Entry, Home, Record};
+use crate::terminal::text::printable;
+use fedirt_site::agent::{self, Entry, Home};
 use std::process::ExitCode;
 
 pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError> {
@@ -47,37 +46,5 @@ pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError
 }
 
 fn line(entry: &Entry) -> String {
-    let what = match &entry.record {
-        Record::Enrolled { site, key_fingerprint, .. } => {
-            format!("plan approved, enrolled as {site} with the key {key_fingerprint}")
-        }
-        Record::Joined { population, students, .. } => {
-            format!("joined with {} students ({population})", count(*students))
-        }
-        Record::Approved { fingerprint, .. } => {
-            format!("roster {fingerprint} approved by this site's officer")
-        }
-        Record::Pinned { sites, .. } => format!("roster signed by everybody: {}", sites.join(", ")),
-        Record::Hello { turn, .. } => format!("{turn}: hello"),
-        Record::Debited { turn, ledger_head, .. } => {
-            format!("{turn}: entered in the ledger (head {})", &ledger_head[..16.min(ledger_head.len())])
-        }
-        Record::Released(Release { turn, cohort, statistics, .. }) => {
-            let names: Vec<String> =
-                statistics.iter().map(|(name, size)| format!("{name} ({size})")).collect();
-            format!("{turn}: released {} with {}", names.join(", "), cohort.join(", "))
-        }
-        Record::Upload { turn, bytes, sha256 } => {
-            format!("{turn}: upload of {} bytes, SHA-256 {sha256}", count(*bytes))
-        }
-        Record::Refused { turn, reason } => {
-            format!("{}refused: {reason}", turn.map_or(String::new(), |turn| format!("{turn}: ")))
-        }
-        Record::Committed { turn, .. } => {
-            format!("{turn}: the question is accepted, and no other in this attempt")
-        }
-        Record::Over => "over; round keys wiped".to_owned(),
-        Record::Withdrawn => "withdrawn; keys wiped".to_owned(),
-    };
-    format!("  {}  {}\n", entry.time, printable(&what))
+    format!("  {}  {}\n", entry.time, printable(&entry.record.in_words()))
 }

@@ -1,13 +1,14 @@
 //! `fedirt site join` and `withdraw`.
 
 use super::officer::AtTheTerminal;
-use super::results::{self, Own};
+use super::results;
 use super::{ask, coordinator, told};
 use crate::args::{SiteJoinArgs, SiteWithdrawArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::terminal::text::count;
 use fedirt_site::agent::{self, Agent, End, Home, Record, Withdrawal};
+use fedirt_site::pages::Own;
 use std::process::ExitCode;
 
 pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError> {

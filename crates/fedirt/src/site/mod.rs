@@ -5,8 +5,9 @@ mod audit;
 mod enrol;
 mod join;
 mod officer;
+mod pages;
 mod preview;
-mod results;
+pub(crate) mod results;
 mod state;
 
 use crate::args::{SiteArgs, SiteCommand};
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &SiteArgs) -> Result<ExitCode, CliError> {
         SiteCommand::Init => enrol::init(&args.home),
         SiteCommand::Enrol(enrol) => enrol::enrol(&home(args)?, enrol),
         SiteCommand::Plan(plan) => enrol::plan(&home(args)?, &plan.study),
+        SiteCommand::Pages(pages) => pages::run(&home_made(args)?, pages),
         SiteCommand::Preview(preview) => preview::run(&home(args)?, preview),
         SiteCommand::Join(join) => join::run(&home(args)?, join),
         SiteCommand::Status(status) => state::status(&home(args)?, status),
@@ -36,8 +38,16 @@ fn home(args: &SiteArgs) -> Result<Home, CliError> {
     Home::open(&args.home).map_err(told)
 }
 
+/// The home, which is made if it is not there: whoever works with pages need not know the command for it.
+fn home_made(args: &SiteArgs) -> Result<Home, CliError> {
+    if !args.home.join("policy.toml").exists() {
+        enrol::init(&args.home)?;
+    }
+    home(args)
+}
+
 /// An agent's error as this program tells errors.
-fn told(error: AgentError) -> CliError {
+pub(crate) fn told(error: AgentError) -> CliError {
     match error {
         AgentError::Files(problems) => problems.into(),
         other => CliError::Usage(other.to_string()),

@@ -5,10 +5,9 @@ use crate::error::CliError;
 use crate::output::{csv, file, json};
 use crate::scoring::{Bank, How, Shown, SiteScores};
 use fedirt_model::fit::Fit;
-use fedirt_model::responses::ResponseTable;
 use fedirt_model::scoring::Method;
-use fedirt_model::site::Place;
 use fedirt_site::agent::{self, Home, Study};
+use fedirt_site::pages::{Own, Results};
 use serde::Serialize;
 
 /// `own_place.json`: what this site alone knows.
@@ -23,11 +22,13 @@ struct OwnPlace<'a> {
     ledger_head: &'a str,
 }
 
-/// The site's own part of a result.
-pub(super) struct Own {
-    pub(super) place: Option<Place>,
-    pub(super) table: ResponseTable,
-    pub(super) ids: Option<Vec<String>>,
+/// Writes results for the pages, with scores.
+pub(crate) struct Files;
+
+impl Results for Files {
+    fn write(&self, home: &Home, study: &Study, fit: &Fit, own: Own) -> Result<(), String> {
+        write(home, study, fit, own, true).map(drop).map_err(|error| error.to_string())
+    }
 }
 
 /// Writes everything, `fit.json` last. Gives the names of the files.

@@ -167,8 +167,8 @@ impl Officer for Agreeable {
 }
 
 /// Three sites with a home and a file each.
-pub(super) struct World {
-    pub(super) folder: TempDir,
+pub(crate) struct World {
+    pub(crate) folder: TempDir,
     pub(super) server: Rc<RefCell<Server>>,
     pub(super) text: String,
 }
@@ -183,7 +183,7 @@ pub(super) fn plan_text(study: &str, mode: Mode) -> String {
 }
 
 /// Answers that depend on an ability, made from a seed.
-pub(super) fn csv(seed: u64, students: usize) -> String {
+pub(crate) fn csv(seed: u64, students: usize) -> String {
     let mut state = seed;
     let mut uniform = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -205,7 +205,7 @@ pub(super) fn csv(seed: u64, students: usize) -> String {
 
 impl World {
     /// Homes and files, nobody enrolled.
-    pub(super) fn new(mode: Mode) -> Self {
+    pub(crate) fn new(mode: Mode) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let text = plan_text("bank", mode);
         let server = Self::serve(&text);
@@ -233,7 +233,7 @@ impl World {
         }))
     }
 
-    pub(super) fn home(&self, site: &str) -> Home {
+    pub(crate) fn home(&self, site: &str) -> Home {
         Home::open(&self.folder.path().join(site)).unwrap()
     }
 
@@ -262,7 +262,7 @@ impl World {
         look(self.invitation(site), &policy, &mut self.wire(), Timestamp(1))
     }
 
-    pub(super) fn enrol(&self) {
+    pub(crate) fn enrol(&self) {
         for site in SITES {
             let offer = self.offer(site).unwrap();
             accept(&self.home(site), &offer, &mut self.wire(), &mut UnwrapErr(SysRng)).unwrap();

@@ -1,0 +1,377 @@
+//! Agents at work: a thread for each study, and what it says of itself.
+
+use super::desk::{Asked, Desk};
+use super::officer::AtThePages;
+use crate::agent::{
+    self, Agent, AgentError, End, Home, Https, OwnResponses, Study, StudyFolder, Transport, TransportError,
+};
+use fedirt_model::fit::Fit;
+use fedirt_model::responses::ResponseTable;
+use fedirt_model::site::Place;
+use fedirt_privacy::secure::Fingerprint;
+use fedirt_protocol::message::Turn;
+use fedirt_protocol::policy::Approval;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long polls wait, in seconds: as long, at most, until a pause takes hold.
+const WAIT: u32 = 5;
+/// The same while the officer is asked something.
+const SHORT_WAIT: u32 = 1;
+
+/// The site's own part of a result, to be scored and written down.
+#[derive(Debug)]
+pub struct Own {
+    /// Its place.
+    pub place: Option<Place>,
+    /// Its rows.
+    pub table: ResponseTable,
+    /// Their identifiers, where the file has them.
+    pub ids: Option<Vec<String>>,
+}
+
+/// Writes the results of a study into its folder.
+pub trait Results: Send + Sync {
+    /// Everything: the fit, the site's own place, its students' scores.
+    fn write(&self, home: &Home, study: &Study, fit: &Fit, own: Own) -> Result<(), String>;
+}
+
+/// What an agent does at present.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Phase {
+    /// Reads the file.
+    #[default]
+    Starting,
+    /// Takes part.
+    Working,
+    /// Was stopped.
+    Stopped,
+    /// Cannot go on; `problem` says why.
+    Failed,
+    /// The study is over.
+    Over,
+}
+
+/// A roster that waits for the officer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RosterShown {
+    pub(crate) fingerprint: Fingerprint,
+    /// Site, fingerprint of its key, students.
+    pub(crate) sites: Vec<(String, String, u64)>,
+}
+
+/// A round that waits for the officer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RoundShown {
+    pub(crate) turn: Turn,
+    pub(crate) statistics: Vec<(&'static str, usize)>,
+}
+
+/// What an agent says of itself.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    pub(crate) waiting: String,
+    /// The coordinator does not answer.
+    pub(crate) trouble: Option<String>,
+    pub(crate) problem: Option<String>,
+    pub(crate) cautions: Vec<String>,
+    pub(crate) refusals: Vec<String>,
+    pub(crate) roster: Option<RosterShown>,
+    pub(crate) round: Option<RoundShown>,
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    state: State,
+    roster_approved: Option<Fingerprint>,
+    round_approved: Option<Turn>,
+    stopping: bool,
+}
+
+/// What a thread and the pages share.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    inside: Mutex<Inside>,
+    told: Condvar,
+}
+
+impl Shared {
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the agent says of itself.
+    pub(crate) fn state(&self) -> State {
+        self.inside().state.clone()
+    }
+
+    pub(crate) fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.inside().state);
+    }
+
+    pub(crate) fn stopping(&self) -> bool {
+        self.inside().stopping
+    }
+
+    fn stop(&self) {
+        self.inside().stopping = true;
+        self.told.notify_all();
+    }
+
+    /// Sleeps, unless it is told to stop.
+    pub(crate) fn sleep(&self, duration: Duration) {
+        let inside = self.inside();
+        let asleep = self.told.wait_timeout_while(inside, duration, |inside| !inside.stopping);
+        drop(asleep.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The officer says yes to the roster that is shown, if it is this one.
+    pub(crate) fn approve_roster(&self, fingerprint: &str) -> bool {
+        let mut inside = self.inside();
+        let shown = inside.state.roster.take_if(|shown| shown.fingerprint.matches(fingerprint));
+        inside.roster_approved = shown.map(|shown| shown.fingerprint).or(inside.roster_approved);
+        inside.roster_approved.is_some()
+    }
+
+    /// The officer says yes to the round that is shown, if it is this one.
+    pub(crate) fn approve_round(&self, turn: &str) -> bool {
+        let mut inside = self.inside();
+        let shown = inside.state.round.take_if(|shown| shown.turn.to_string() == turn);
+        inside.round_approved = shown.map(|shown| shown.turn).or(inside.round_approved);
+        inside.round_approved.is_some()
+    }
+}
+
+/// The coordinator, as long as nobody calls the agent away.
+struct Interruptible {
+    https: Https,
+    shared: Arc<Shared>,
+}
+
+impl Interruptible {
+    fn going<T>(
+        &mut self,
+        call: impl FnOnce(&mut Https) -> Result<T, TransportError>,
+    ) -> Result<T, TransportError> {
+        if self.shared.stopping() {
+            return Err(TransportError::Stopped);
+        }
+        let answer = call(&mut self.https);
+        if !matches!(answer, Err(TransportError::Unreachable(_))) {
+            self.shared.change(|state| state.trouble = None);
+        }
+        answer
+    }
+}
+
+impl Transport for Interruptible {
+    fn plan(&mut self, study: &str) -> Result<String, TransportError> {
+        self.going(|https| https.plan(study))
+    }
+
+    fn enrol(&mut self, request: &[u8]) -> Result<(), TransportError> {
+        self.going(|https| https.enrol(request))
+    }
+
+    fn send(&mut self, study: &str, envelope: &[u8]) -> Result<(), TransportError> {
+        self.going(|https| https.send(study, envelope))
+    }
+
+    fn poll(
+        &mut self,
+        study: &str,
+        envelope: &[u8],
+        wait: Duration,
+    ) -> Result<Option<Vec<u8>>, TransportError> {
+        self.going(|https| https.poll(study, envelope, wait))
+    }
+
+    fn pause(&mut self, duration: Duration) {
+        self.shared.sleep(duration);
+    }
+}
+
+struct Running {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// All agents of a home.
+pub(crate) struct Runners {
+    home: Home,
+    results: Arc<dyn Results>,
+    /// Approves everything after this pause: for demonstrations.
+    automatic: Option<Duration>,
+    running: Mutex<BTreeMap<String, Running>>,
+}
+
+impl Runners {
+    pub(crate) fn new(home: Home, results: Arc<dyn Results>, automatic: Option<Duration>) -> Self {
+        Self { home, results, automatic, running: Mutex::new(BTreeMap::new()) }
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the agent of a study says of itself, if it was started.
+    pub(crate) fn shared(&self, study: &str) -> Option<Arc<Shared>> {
+        self.running().get(study).map(|running| running.shared.clone())
+    }
+
+    /// Starts the agent of a study, unless it works already.
+    pub(crate) fn start(&self, study: &str) {
+        let mut all = self.running();
+        if all.get(study).is_some_and(|r| r.thread.as_ref().is_some_and(|thread| !thread.is_finished())) {
+            return;
+        }
+        let shared = Arc::new(Shared::default());
+        let (home, results, automatic) = (self.home.clone(), self.results.clone(), self.automatic);
+        let (name, told) = (study.to_owned(), shared.clone());
+        let work = move || {
+            let end = work(&home, &name, &*results, &told, automatic);
+            told.change(|state| {
+                (state.roster, state.round, state.trouble) = (None, None, None);
+                state.phase = match end {
+                    Ok(phase) => phase,
+                    Err(error) => {
+                        state.problem = Some(error);
+                        Phase::Failed
+                    }
+                };
+            });
+        };
+        let spawned = std::thread::Builder::new().name(format!("agent {study}")).spawn(work);
+        if let Err(error) = &spawned {
+            shared.change(|state| {
+                state.phase = Phase::Failed;
+                state.problem = Some(format!("no thread can be started: {error}"));
+            });
+        }
+        all.insert(study.to_owned(), Running { shared, thread: spawned.ok() });
+    }
+
+    /// Stops the agent of a study, and waits until it has let go.
+    pub(crate) fn stop(&self, study: &str) {
+        let thread = self.running().get_mut(study).and_then(|running| {
+            running.shared.stop();
+            running.thread.take()
+        });
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+
+    /// Starts every agent that was at work when the program ended.
+    pub(crate) fn start_all(&self) -> Result<(), AgentError> {
+        for name in self.home.studies()? {
+            let folder = self.home.study(&name)?;
+            if Desk::read(&folder)?.works() && !is_over(&folder)? {
+                self.start(&name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops all of them.
+    pub(crate) fn stop_all(&self) {
+        let names: Vec<String> = self.running().keys().cloned().collect();
+        self.running().values().for_each(|running| running.shared.stop());
+        names.iter().for_each(|name| self.stop(name));
+    }
+}
+
+/// Whether a study is over for this site, with its results written where there are some.
+pub(crate) fn is_over(folder: &StudyFolder) -> Result<bool, AgentError> {
+    let over = folder
+        .entries()?
+        .iter()
+        .any(|entry| matches!(entry.record, agent::Record::Over | agent::Record::Withdrawn));
+    Ok(over && (folder.results().join("fit.json").is_file() || !Desk::read(folder)?.works()))
+}
+
+fn work(
+    home: &Home,
+    name: &str,
+    results: &dyn Results,
+    shared: &Arc<Shared>,
+    automatic: Option<Duration>,
+) -> Result<Phase, String> {
+    let told = |error: AgentError| error.to_string();
+    let folder = home.known_study(name).map_err(told)?;
+    let mut desk = Desk::read(&folder).map_err(told)?;
+    let study = folder.load().map_err(told)?;
+    let mut policy = home.policy().map_err(told)?;
+    let asked = if policy.approval == Approval::EachRound { Asked::EachRound } else { desk.asked };
+    // Every round is shown to the officer who sits at the pages, and who answers by what was approved.
+    policy.approval = Approval::EachRound;
+    let own = agent::read_for_plan(&desk.files(), &desk.options(), &study.plan).map_err(told)?;
+    let ids = own.ids.clone();
+    let mut officer = AtThePages {
+        shared: shared.clone(),
+        asked,
+        trusting: policy.trust_roster_from_coordinator,
+        automatic,
+    };
+    let mut agent = open(home, study, policy, own, desk.population.as_deref(), shared).map_err(told)?;
+    shared.change(|state| state.phase = Phase::Working);
+    let end = loop {
+        if shared.stopping() {
+            return Ok(Phase::Stopped);
+        }
+        match step(&mut agent, &mut officer, shared) {
+            Ok(Some(end @ (End::Finished(_) | End::Ended(_)))) => break end,
+            Ok(_) => {}
+            Err(_) if shared.stopping() => return Ok(Phase::Stopped),
+            Err(error) => return Err(error.to_string()),
+        }
+    };
+    if let End::Finished(fit) = &end {
+        let place = agent.place();
+        let (study, table) = agent.into_parts();
+        results.write(home, &study, fit, Own { place, table, ids })?;
+    } else if let End::Ended(reason) = end {
+        desk.ended = Some(reason);
+    }
+    desk.write(&folder).and_then(|()| desk.erase_copy(&folder)).map_err(told)?;
+    Ok(Phase::Over)
+}
+
+fn open(
+    home: &Home,
+    study: Study,
+    policy: fedirt_protocol::policy::Policy,
+    own: OwnResponses,
+    population: Option<&str>,
+    shared: &Arc<Shared>,
+) -> Result<Agent<Interruptible>, AgentError> {
+    let https = Https::new(&study.connection.address, study.connection.authority()?.as_deref())?;
+    let transport = Interruptible { https, shared: shared.clone() };
+    let (agent, notes) = Agent::new(home, study, policy, own, population, transport)?;
+    shared.change(|state| state.cautions.extend(notes));
+    Ok(agent)
+}
+
+/// What the officer has decided, or one exchange with the coordinator.
+fn step(
+    agent: &mut Agent<Interruptible>,
+    officer: &mut AtThePages,
+    shared: &Shared,
+) -> Result<Option<End>, AgentError> {
+    let (roster, round, asking) = {
+        let mut inside = shared.inside();
+        let asking = inside.state.roster.is_some() || inside.state.round.is_some();
+        (inside.roster_approved.take(), inside.round_approved.take(), asking)
+    };
+    agent.wait_seconds(if asking { SHORT_WAIT } else { WAIT });
+    match (roster, round) {
+        (Some(fingerprint), _) => agent.approve_roster(fingerprint, officer),
+        (None, Some(turn)) => agent.approve_round(turn, officer),
+        (None, None) => agent.step(officer),
+    }
+}

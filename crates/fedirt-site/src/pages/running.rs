@@ -1,0 +1,227 @@
+//! While it runs: who is waited for, the roster and rounds that need a yes, pause, and withdrawal.
+
+use super::overview::subtitle;
+use super::runner::{Phase, State as AgentState, is_over};
+use super::{Hall_, Name, Page, aside, at, frame, told};
+use crate::agent::{self, Https, Record, Withdrawal};
+use crate::text::{counted, grouped};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse, Redirect};
+use fedirt_pages::{Fields, Frame, PageError, Visitor, events as sse, render};
+use std::time::Duration;
+
+/// How often a study is looked at for pages that are open.
+const PACE: Duration = Duration::from_millis(500);
+
+#[derive(Template)]
+#[template(path = "officer_running.html")]
+struct RunningPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    heading: &'static str,
+    class: &'static str,
+    waiting: String,
+    state: AgentState,
+    sent: String,
+    answered: String,
+    cautions: Vec<String>,
+    refusals: Vec<String>,
+    ended: Option<String>,
+    asked: String,
+    may_pause: bool,
+    may_resume: bool,
+    approved: bool,
+    over: bool,
+    finished: bool,
+    administers: bool,
+    base: String,
+}
+
+/// `GET /studies/{study}/running`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let entries = seen.folder.entries().map_err(told)?;
+    let over = is_over(&seen.folder).map_err(told)?;
+    let finished = seen.folder.results().join("fit.json").is_file();
+    let withdrawn = entries.iter().any(|entry| matches!(entry.record, Record::Withdrawn));
+    let state = hall.runners.shared(&name).map(|shared| shared.state());
+    let working = state.as_ref().is_some_and(|s| matches!(s.phase, Phase::Starting | Phase::Working));
+    let state = state.unwrap_or_default();
+    let asking = state.roster.is_some() || state.round.is_some();
+    let approved = seen.desk.approved_by.is_some();
+    let (heading, class) = match state.phase {
+        _ if finished => ("Finished", ""),
+        _ if withdrawn => ("Withdrawn", "bad"),
+        _ if over || seen.desk.ended.is_some() => ("Ended without results", "bad"),
+        _ if !approved => ("Nothing runs yet", ""),
+        _ if seen.desk.paused => ("Paused", "bad"),
+        Phase::Failed => ("Stopped: something is wrong", "bad"),
+        _ if state.trouble.is_some() => ("The coordinator does not answer", "bad"),
+        _ if state.roster.is_some() => ("The roster waits for you", "bad"),
+        _ if state.round.is_some() => ("A round waits for you", "bad"),
+        Phase::Starting => ("Starting", "run"),
+        _ => ("Taking part", "run"),
+    };
+    let uploads = entries.iter().filter(|entry| matches!(entry.record, Record::Upload { .. })).count() as u64;
+    let mut refusals: Vec<String> = entries
+        .iter()
+        .filter_map(|entry| match &entry.record {
+            Record::Refused { turn, reason } => {
+                Some(format!("{}{reason}", turn.map_or(String::new(), |turn| format!("{turn}: "))))
+            }
+            _ => None,
+        })
+        .collect();
+    refusals.extend(state.refusals.iter().filter(|r| !refusals.contains(r)).cloned().collect::<Vec<_>>());
+    Ok(render(&RunningPage {
+        frame: frame(&visitor, &seen, "Running", "/running").live(at(&seen.study, "/events")),
+        subtitle: subtitle(&seen),
+        heading,
+        class,
+        // What is asked of the officer says enough.
+        waiting: if working && !asking { super::words::capital(&state.waiting) } else { String::new() },
+        sent: format!(
+            "{} ({} bytes) since this program was started",
+            counted(state.messages, "message", "messages"),
+            grouped(state.bytes)
+        ),
+        answered: counted(uploads, "round", "rounds"),
+        cautions: state.cautions.clone(),
+        refusals,
+        ended: seen.desk.ended.clone(),
+        asked: seen.desk.asked.words(),
+        may_pause: working && !over,
+        may_resume: approved && !working && !over && !withdrawn,
+        approved,
+        over,
+        finished,
+        administers: visitor.administers(),
+        base: at(&seen.study, ""),
+        state,
+        name,
+    }))
+}
+
+/// `POST /studies/{study}/running`: roster, round, pause or resume.
+pub(super) async fn act(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let seen = hall.find(&name)?;
+    let back = at(&seen.study, "/running");
+    let shared = hall.runners.shared(&name);
+    let stale = || {
+        let text = "This is not asked any more: the study has gone on. Nothing was done.";
+        PageError::bad(text).leading(&back, "See where it stands")
+    };
+    match fields.get("act") {
+        "roster" => {
+            if !fields.has("compared") {
+                let text = "Tick that you have compared the fingerprint by telephone; without that the roster is not approved.";
+                return Err(PageError::bad(text).leading(&back, "Back to the roster"));
+            }
+            shared.filter(|s| s.approve_roster(fields.get("fingerprint"))).ok_or_else(stale)?;
+        }
+        "round" => {
+            shared.filter(|s| s.approve_round(fields.get("turn"))).ok_or_else(stale)?;
+        }
+        word @ ("pause" | "resume") => {
+            let paused = word == "pause";
+            let mut desk = seen.desk.clone();
+            desk.paused = paused;
+            let (hall, name, folder) = (hall.clone(), name.clone(), seen.folder.clone());
+            let work = move || {
+                desk.write(&folder)?;
+                if paused {
+                    hall.runners.stop(&name)
+                } else {
+                    hall.runners.start(&name)
+                }
+                Ok(())
+            };
+            aside(work).await?.map_err(told)?;
+        }
+        _ => return Err(stale()),
+    }
+    Ok(Redirect::to(&back).into_response())
+}
+
+/// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.
+pub(super) async fn events(State(hall): Hall_, Path(name): Name) -> Page {
+    let seen = hall.find(&name)?;
+    let mut stopping = hall.stopping.clone();
+    let state = move || {
+        let said = hall.runners.shared(&name).map(|shared| shared.state());
+        // The journal grows with everything that happens.
+        let length = std::fs::metadata(seen.folder.journal_path()).map_or(0, |about| about.len());
+        let finished = seen.folder.results().join("fit.json").is_file();
+        Some(format!("{said:?} {length} {finished}"))
+    };
+    Ok(sse::stream(PACE, state, async move {
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "officer_withdraw.html")]
+struct WithdrawPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    base: String,
+}
+
+/// `GET /studies/{study}/withdraw`.
+pub(super) async fn ask_withdraw(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    if is_over(&seen.folder).map_err(told)? {
+        let text = "The study is over for this site; there is nothing to withdraw from.";
+        return Err(PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study"));
+    }
+    Ok(render(&WithdrawPage {
+        frame: frame(&visitor, &seen, "Withdraw", "/running"),
+        subtitle: subtitle(&seen),
+        base: at(&seen.study, ""),
+        name,
+    }))
+}
+
+/// `POST /studies/{study}/withdraw`.
+pub(super) async fn withdraw(
+    State(hall): Hall_,
+    Path(name): Name,
+    RawQuery(_): RawQuery,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let reason = match fields.get("reason") {
+        "" => "the site has withdrawn".to_owned(),
+        reason => reason.chars().filter(|c| !c.is_control()).take(300).collect(),
+    };
+    let base = at(&seen.study, "");
+    let (hall, mut desk) = (hall.clone(), seen.desk.clone());
+    let work = move || {
+        hall.runners.stop(&name);
+        let authority = seen.study.connection.authority()?;
+        let mut https = Https::new(&seen.study.connection.address, authority.as_deref())?;
+        let told = agent::withdraw(&seen.study, &mut https, &reason)?;
+        desk.ended = Some(match told {
+            Withdrawal::Told(turn) => format!("this site withdrew in {turn}"),
+            Withdrawal::NotTold(why) => {
+                format!("this site withdrew; the coordinator does not know yet ({why}): tell its operator")
+            }
+        });
+        desk.write(&seen.folder)?;
+        desk.erase_copy(&seen.folder)
+    };
+    aside(work).await?.map_err(told)?;
+    Ok(Redirect::to(&base).into_response())
+}

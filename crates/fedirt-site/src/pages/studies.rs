@@ -1,0 +1,55 @@
+//! The first page: the studies of this site, and how to take part in another.
+
+use super::runner::Phase;
+use super::{Hall, Hall_, Page, hall_frame, told};
+use crate::agent::{self, StudyStatus};
+use askama::Template;
+use axum::Extension;
+use axum::extract::State;
+use fedirt_pages::{Frame, Visitor, render};
+
+struct Row {
+    status: StudyStatus,
+    /// What stands in the way, or what to do.
+    asks: Option<&'static str>,
+}
+
+#[derive(Template)]
+#[template(path = "officer_studies.html")]
+struct StudiesPage {
+    frame: Frame,
+    rows: Vec<Row>,
+    broken: Vec<String>,
+    home: String,
+    administers: bool,
+}
+
+/// What the officer of a study is waited for.
+pub(super) fn asks(hall: &Hall, name: &str) -> Option<&'static str> {
+    let state = hall.runners.shared(name)?.state();
+    match state.phase {
+        Phase::Failed => Some("Something is wrong"),
+        _ if state.roster.is_some() => Some("The roster waits for you"),
+        _ if state.round.is_some() => Some("A round waits for you"),
+        _ if state.trouble.is_some() => Some("The coordinator does not answer"),
+        _ => None,
+    }
+}
+
+/// `GET /`.
+pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
+    let (mut rows, mut broken) = (Vec::new(), Vec::new());
+    for name in hall.home.studies().map_err(told)? {
+        match hall.home.known_study(&name).and_then(|folder| agent::status(&folder)) {
+            Ok(status) => rows.push(Row { asks: asks(&hall, &name), status }),
+            Err(error) => broken.push(error.to_string()),
+        }
+    }
+    Ok(render(&StudiesPage {
+        frame: hall_frame(&visitor, "Studies", "/"),
+        rows,
+        broken,
+        home: hall.home.path().display().to_string(),
+        administers: visitor.administers(),
+    }))
+}

@@ -1,0 +1,40 @@
+//! What things are called on the officer's pages.
+
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::plan::StudyPlan;
+
+/// Who learns what, in one sentence.
+pub(super) fn who_learns_what(plan: &StudyPlan) -> &'static str {
+    match plan.mode {
+        Mode::Plain => {
+            "The coordinator sees this site's sums by name, and can rebuild single students' answers from them: it must be \
+             trusted like a holder of the data."
+        }
+        Mode::Secure => {
+            "The coordinator learns sums over all sites together, and nothing of this site alone; what all sites' students \
+             answered together may be inferred from them."
+        }
+        Mode::Private => {
+            "The coordinator learns sums over all sites with noise added by the sites: whether any one student took part, \
+             and what they answered, stays uncertain."
+        }
+    }
+}
+
+/// ε for somebody who has never heard of it.
+pub(super) fn epsilon_in_words(plan: &StudyPlan) -> Option<String> {
+    let privacy = plan.privacy.as_ref().filter(|_| plan.mode == Mode::Private)?;
+    // Posterior odds change by at most e^ε; from even odds that is this probability.
+    let certain = 100.0 / (1.0 + (-privacy.epsilon).exp());
+    Some(format!(
+        "ε = {}: somebody who thinks it as likely as not that a certain student's answers are among the data can be at most \
+         {certain:.0} % sure of it after the study (but for a chance of δ = {:e}). The smaller ε, the less anyone learns.",
+        privacy.epsilon, privacy.delta
+    ))
+}
+
+/// With a capital at its beginning.
+pub(super) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

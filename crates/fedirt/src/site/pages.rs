@@ -1,0 +1,33 @@
+//! `fedirt site pages`.
+
+use super::results::Files;
+use super::told;
+use crate::args::SitePagesArgs;
+use crate::error::CliError;
+use crate::output::stdout;
+use fedirt_site::agent::Home;
+use fedirt_site::pages::{Pages, PagesSettings};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub(super) fn run(home: &Home, args: &SitePagesArgs) -> Result<ExitCode, CliError> {
+    let settings = PagesSettings {
+        port: args.port,
+        auditor: args.auditor.clone(),
+        automatic: None,
+        results: Arc::new(Files),
+    };
+    let pages = Pages::start(home, settings).map_err(told)?;
+    let mut text = format!(
+        "Pages of {}: open {}\n       (this link is good until the program is started again; keep it to yourself)\n",
+        home.path().display(),
+        pages.link
+    );
+    if let (Some(name), Some(link)) = (&args.auditor, &pages.auditor) {
+        text.push_str(&format!("For {name}, who may look and change nothing: {link}\n"));
+    }
+    text.push_str("Studies that were running go on. Ctrl+C stops everything; nothing is lost.\n");
+    stdout::print(&text)?;
+    pages.until_signal().map_err(told)?;
+    Ok(ExitCode::SUCCESS)
+}
