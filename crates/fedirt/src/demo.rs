@@ -74,7 +74,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
         }
     } else {
         text.push_str(&format!(
-            "\nThe study begins in {:.0} seconds, and then takes {:.0} seconds for each yes of an officer. Ctrl+C ends it.\n",
+            "\nThe study begins in {} s, and each officer takes {} s for a yes. Ctrl+C ends it.\n",
             wait.as_secs_f64(),
             pace.as_secs_f64()
         ));

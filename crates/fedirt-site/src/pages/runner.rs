@@ -1,6 +1,7 @@
 //! Agents at work: a thread for each study, and what it says of itself.
 
 use super::desk::{Asked, Desk};
+use super::looked::file_hash;
 use super::officer::AtThePages;
 use crate::agent::{
     self, Agent, AgentError, End, Home, Https, OwnResponses, Study, StudyFolder, Transport, TransportError,
@@ -134,7 +135,7 @@ impl Shared {
     pub(crate) fn approve_roster(&self, fingerprint: &str) -> bool {
         let mut inside = self.inside();
         let shown = inside.state.roster.take_if(|shown| shown.fingerprint.matches(fingerprint));
-        inside.roster_approved = shown.map(|shown| shown.fingerprint).or(inside.roster_approved);
+        inside.roster_approved = shown.map(|shown| shown.fingerprint);
         inside.roster_approved.is_some()
     }
 
@@ -142,7 +143,7 @@ impl Shared {
     pub(crate) fn approve_round(&self, turn: &str) -> bool {
         let mut inside = self.inside();
         let shown = inside.state.round.take_if(|shown| shown.turn.to_string() == turn);
-        inside.round_approved = shown.map(|shown| shown.turn).or(inside.round_approved);
+        inside.round_approved = shown.map(|shown| shown.turn);
         inside.round_approved.is_some()
     }
 }
@@ -221,7 +222,19 @@ impl Runners {
 
     /// What the agent of a study says of itself, if it was started.
     pub(crate) fn shared(&self, study: &str) -> Option<Arc<Shared>> {
-        self.running().get(study).map(|running| running.shared.clone())
+        let all = self.running();
+        let running = all.get(study)?;
+        if running.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+            // A thread that ends says how; one that could not has met a fault of ours.
+            running.shared.change(|state| {
+                if matches!(state.phase, Phase::Starting | Phase::Working) {
+                    state.phase = Phase::Failed;
+                    state.problem =
+                        Some("a fault of the program; the terminal says more. Nothing is lost: go on".into());
+                }
+            });
+        }
+        Some(running.shared.clone())
     }
 
     /// Starts the agent of a study, unless it works already.
@@ -305,6 +318,7 @@ fn work(
     let told = |error: AgentError| error.to_string();
     let folder = home.known_study(name).map_err(told)?;
     let mut desk = Desk::read(&folder).map_err(told)?;
+    check_file(&folder, &desk).map_err(told)?;
     let study = folder.load().map_err(told)?;
     let mut policy = home.policy().map_err(told)?;
     let asked = if policy.approval == Approval::EachRound { Asked::EachRound } else { desk.asked };
@@ -340,6 +354,23 @@ fn work(
     }
     desk.write(&folder).and_then(|()| desk.erase_copy(&folder)).map_err(told)?;
     Ok(Phase::Over)
+}
+
+/// Whether the file is the one that was approved.
+fn check_file(folder: &StudyFolder, desk: &Desk) -> Result<(), AgentError> {
+    let approved = folder.entries()?.into_iter().rev().find_map(|entry| match entry.record {
+        agent::Record::Consented { file_sha256, .. } => Some(file_sha256),
+        _ => None,
+    });
+    let Some(file) = desk.file.as_deref() else { return Ok(()) };
+    if approved.is_some_and(|approved| file_hash(file).is_ok_and(|hash| hash != approved)) {
+        return Err(AgentError::Mismatch(format!(
+            "{} has changed since it was approved. Put the file back as it was; or, if this site has not joined yet, look at it \
+             once more and approve it",
+            file.display()
+        )));
+    }
+    Ok(())
 }
 
 fn open(
