@@ -2,10 +2,14 @@
 
 // A log-in key behind the # of the address never reaches the server's log: it is put into the field and taken away.
 const keyField = document.getElementById("key");
-if (keyField && location.hash.length > 20) {
+function takeKey() {
+  if (!keyField || location.hash.length <= 20) return;
   keyField.value = decodeURIComponent(location.hash.slice(1));
   history.replaceState(null, "", location.pathname + location.search);
 }
+takeKey();
+// A link that is followed while the log-in page is open changes nothing but the #.
+addEventListener("hashchange", takeKey);
 
 // A button with data-copy="ID" copies that element's text.
 for (const button of document.querySelectorAll("[data-copy]")) {

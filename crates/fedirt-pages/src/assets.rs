@@ -19,6 +19,7 @@ const PAGE: &str = concat!(
     include_str!("../../fedirt-figures/assets/readout.js"),
     include_str!("../../fedirt-figures/assets/tables.js"),
     include_str!("../../fedirt-figures/assets/save.js"),
+    include_str!("../assets/drafts.js"),
     include_str!("../assets/times.js"),
     include_str!("../assets/filter.js"),
     include_str!("../assets/forms.js"),

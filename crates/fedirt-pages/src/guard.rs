@@ -96,7 +96,13 @@ pub(crate) async fn guard(
         let passive = request.headers().contains_key("x-fedirt-live")
             || request.headers().get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
         let Some((login, open)) = gate.who(request.headers(), passive) else {
-            return stranger(&gate, &request, posted || passive);
+            let answer = stranger(&gate, &request, posted || passive);
+            if posted {
+                // Read to its end and forgotten: a connection that is closed under a form shows no page at all.
+                let body = request.into_body();
+                let _ = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, LONGEST_FORM)).await;
+            }
+            return answer;
         };
         if !login.role.may(right) {
             let text = format!(
