@@ -164,7 +164,7 @@ fn a_study_from_the_form() {
     let with = |key: &str, value: &'static str| good.map(|(k, v)| if k == key { (k, value) } else { (k, v) });
     for (key, value, told) in [
         ("study", "../x", "does not begin with a dot"),
-        ("students", "many", "A number from 1"),
+        ("students", "many", "A whole number from 1"),
         ("sites", "", "one a line"),
         ("items", "", "Paste a codebook"),
         ("n_min", "9", "cohort"),

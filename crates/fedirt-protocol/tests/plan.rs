@@ -1,7 +1,7 @@
 //! Plans: the template is valid, and every weakness must be named.
 
 use fedirt_model::statistics::Mode;
-use fedirt_protocol::plan::{PlanError, PlanItem, StudyPlan, template};
+use fedirt_protocol::plan::{FixedParameters, PlanError, PlanItem, StudyPlan, template};
 
 fn items(count: usize) -> Vec<PlanItem> {
     let item = |j| PlanItem { name: format!("i{j}"), categories: vec![0, 1], model: None, fixed: None };
@@ -17,6 +17,14 @@ fn problems(text: &str) -> Vec<String> {
         Err(PlanError::Content(problems)) => problems,
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn the_template_keeps_what_is_known_of_items() {
+    let mut items = items(5);
+    items[1].fixed = Some(FixedParameters { a: 1.0, d: vec![-2e-7] });
+    let plan = StudyPlan::parse(&template("s", Mode::Plain, &names(3), &items, 500)).unwrap();
+    assert_eq!(plan.items, items);
 }
 
 #[test]

@@ -67,7 +67,10 @@ pub(super) async fn with_file(
     Extension(visitor): Extension<Visitor>,
     Extension(fields): Extension<Fields>,
 ) -> Page {
-    let (seen, own) = open(&hall, &name)?;
+    let (seen, own) = match open(&hall, &name, &visitor)? {
+        Ok(found) => found,
+        Err(none) => return Ok(none),
+    };
     let mut page = page(&visitor, &seen, Vec::new());
     page.has_fit = true;
     match serde_json::from_str::<Fit>(fields.get("fit")) {

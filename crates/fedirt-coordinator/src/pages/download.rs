@@ -1,6 +1,6 @@
 //! Everything to take away: tables, the fit, the report, the plan, the command that repeats the fit, the audit bundle.
 
-use super::{Hall, Hall_, Name, Page, Seen, frame, words, xlsx};
+use super::{Hall, Hall_, Name, Page, Seen, frame, repeat, words, xlsx};
 use crate::history;
 use askama::Template;
 use axum::Extension;
@@ -8,10 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use fedirt_model::exchange::Effects;
-use fedirt_model::statistics::Mode;
 use fedirt_pages::{Frame, PageError, Visitor, render};
-use fedirt_protocol::plan::StudyPlan;
 use std::sync::Arc;
 
 /// A file that can be had: name, kind, what it is, and whether it needs results.
@@ -20,7 +17,7 @@ type Offer = (&'static str, &'static str, &'static str, bool);
 const CSV: &str = "text/csv; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-const OFFERS: [Offer; 11] = [
+const OFFERS: [Offer; 13] = [
     ("items.csv", CSV, "Items: estimates and standard errors", true),
     ("sites.csv", CSV, "Sites: students, effects, standard errors", true),
     ("covariance.csv", CSV, "Covariance of the estimates", true),
@@ -34,6 +31,8 @@ const OFFERS: [Offer; 11] = [
     ("report.html", "text/html; charset=utf-8", "The report: one file that opens anywhere", true),
     ("plan.toml", "application/toml; charset=utf-8", "The plan, as everyone approved it", false),
     ("codebook.csv", CSV, "The codebook, as the command line reads it", false),
+    ("fixed_items.csv", CSV, "Items with known parameters, as the command line reads them", false),
+    ("booklets.csv", CSV, "The booklets, as the command line reads them", false),
     ("repeat.sh", TEXT, "The command that repeats the fit where all files are", false),
     ("history.csv", CSV, "Every event: when, from whom, how long, SHA-256", false),
     ("audit.tar", "application/x-tar", "Audit bundle: plan, history and results together", false),
@@ -68,9 +67,9 @@ pub(super) async fn show(
     Ok(render(&DownloadPage {
         frame: frame(&visitor, &seen, "Download", "/download"),
         subtitle: words::subtitle(&seen),
-        lines: OFFERS.into_iter().map(line).collect(),
+        lines: OFFERS.into_iter().filter(|(file, ..)| repeat::has(&seen.plan, file)).map(line).collect(),
         finished,
-        command: command(&seen.plan),
+        command: repeat::command(&seen.plan),
         name,
     }))
 }
@@ -80,7 +79,8 @@ pub(super) async fn file(State(hall): Hall_, Path((name, file)): Path<(String, S
     let seen = hall.find(&name)?;
     let back = format!("/studies/{name}/download");
     // Only names of the list: nothing of an address becomes a path.
-    let Some((file, kind, _, needs)) = OFFERS.into_iter().find(|(known, ..)| *known == file) else {
+    let offered = |(known, ..): &Offer| *known == file && repeat::has(&seen.plan, known);
+    let Some((file, kind, _, needs)) = OFFERS.into_iter().find(offered) else {
         return Err(
             PageError::not_found("There is no such file to download.").leading(&back, "See what there is")
         );
@@ -112,10 +112,12 @@ fn content(hall: &Arc<Hall>, seen: &Seen, file: &str) -> Result<Vec<u8>, String>
     let past = || history::read(&hall.folder, name).map_err(|e| e.to_string());
     match file {
         "plan.toml" => Ok(seen.study.plan.to_vec()),
-        "codebook.csv" => Ok(codebook(&seen.plan).into_bytes()),
+        "codebook.csv" => Ok(repeat::codebook(&seen.plan).into_bytes()),
+        "fixed_items.csv" => Ok(repeat::fixed_items(&seen.plan).into_bytes()),
+        "booklets.csv" => Ok(repeat::booklets(&seen.plan).into_bytes()),
         "repeat.sh" => Ok(format!(
             "#!/bin/sh\n# Repeats the study {name} where all files are in one place.\nset -e\n{}\n",
-            command(&seen.plan)
+            repeat::command(&seen.plan)
         )
         .into_bytes()),
         "history.csv" => Ok(history::csv(&past()?.entries).into_bytes()),
@@ -174,71 +176,9 @@ fn tar(out: &mut Vec<u8>, name: &str, bytes: &[u8], modified: u64) -> Result<(),
     Ok(())
 }
 
-/// A cell of a CSV file.
-fn cell(text: &str) -> String {
-    let plain = !text.contains([',', '"', '\n', ';']);
-    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
-}
-
-/// The codebook as `--codebook` reads it.
-fn codebook(plan: &StudyPlan) -> String {
-    let mut out = String::from("item,model,categories\n");
-    for item in &plan.items {
-        let usual = if item.categories.len() == 2 { "2pl" } else { "gpcm" };
-        let model = item.model.as_deref().unwrap_or(usual);
-        out += &format!("{},{model},{}\n", cell(&item.name), item.categories.len());
-    }
-    out
-}
-
-/// A word of a shell.
-fn word(text: &str) -> String {
-    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-    if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-/// The fit on the command line, one file per site.
-fn command(plan: &StudyPlan) -> String {
-    let files: Vec<String> = plan.cohort.sites.iter().map(|site| word(&format!("{site}.csv"))).collect();
-    let model = &plan.model;
-    let effects = match model.effects {
-        Effects::None => "none",
-        Effects::Fixed => "fixed",
-        Effects::Random => "random",
-    };
-    let mut out = format!("fedirt fit {} \\\n  --codebook codebook.csv --effects {effects}", files.join(" "));
-    match (plan.mode, &plan.privacy) {
-        (Mode::Private, Some(privacy)) => {
-            out += &format!(" \\\n  --private --epsilon {} --delta {:e}", privacy.epsilon, privacy.delta);
-        }
-        (mode, _) => {
-            out += &format!(
-                " --algorithm {} \\\n  --nodes {} --range {} --tolerance {:e} --max-rounds {}",
-                model.algorithm.name(),
-                model.nodes,
-                model.range,
-                model.tolerance,
-                model.max_rounds
-            );
-            if mode == Mode::Secure {
-                out += " --secure";
-            }
-        }
-    }
-    out += " \\\n  --out repeated";
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_of_a_shell_cannot_break_out() {
-        assert_eq!(word("north.csv"), "north.csv");
-        assert_eq!(word("a b'; rm -rf ~"), "'a b'\\''; rm -rf ~'");
-        assert_eq!((cell("a,b"), cell("a\"b")), ("\"a,b\"".into(), "\"a\"\"b\"".into()));
-    }
 
     #[test]
     fn archives_are_whole_blocks() {

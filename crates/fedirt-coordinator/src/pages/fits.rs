@@ -40,13 +40,17 @@ impl Hall {
     pub(crate) fn needs_fit(&self, seen: &Seen) -> Result<Arc<Fit>, PageError> {
         let name = seen.study.name.as_str();
         self.fit(name).ok_or_else(|| {
-            let text = match &seen.status.outcome {
-                Some(outcome) if !outcome.starts_with("finished") => {
-                    format!("The study ended without results: {outcome}")
-                }
-                _ => "The study has no results yet: they appear when its last round is over.".to_owned(),
-            };
-            PageError::not_found(text).leading(&format!("/studies/{name}"), "See what it is doing")
+            PageError::not_found(why_none(seen)).leading(&format!("/studies/{name}"), "See what it is doing")
         })
+    }
+}
+
+/// Why a study has no results.
+pub(super) fn why_none(seen: &Seen) -> String {
+    match &seen.status.outcome {
+        Some(outcome) if !outcome.starts_with("finished") => {
+            format!("The study ended without results: {outcome}")
+        }
+        _ => "The study has no results yet: they appear when its last round is over.".to_owned(),
     }
 }

@@ -36,7 +36,10 @@ pub(super) async fn show(
     Path((name, number)): Path<(String, String)>,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let (seen, fit) = open(&hall, &name)?;
+    let (seen, fit) = match open(&hall, &name, &visitor)? {
+        Ok(found) => found,
+        Err(none) => return Ok(none),
+    };
     let index = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).filter(|n| *n < fit.items.len());
     let Some(index) = index else {
         let text = format!("The fit has items 1 to {}.", fit.items.len());

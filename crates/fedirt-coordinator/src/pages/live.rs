@@ -167,7 +167,7 @@ fn sent(seen: &Seen) -> Html {
     if rows.is_empty() {
         return Html::default();
     }
-    fedirt_pages::figure::table(&Table { caption: "What each site has sent".into(), headers, rows })
+    fedirt_pages::figure::table(&Table { caption: "Messages as they are stored".into(), headers, rows })
 }
 
 /// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.

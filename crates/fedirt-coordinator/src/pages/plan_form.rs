@@ -1,36 +1,52 @@
 //! From a form to the text of a plan: the text that `fedirt coordinator init` writes, with the form's answers in it.
 
+use super::plan_items;
 use crate::tools::Tools;
 use fedirt_model::exchange::Effects;
-use fedirt_model::items;
 use fedirt_model::statistics::Mode;
 use fedirt_pages::Fields;
-use fedirt_protocol::plan::{PlanError, PlanItem, StudyPlan, template};
+use fedirt_protocol::plan::{PlanError, StudyPlan, template};
 use fedirt_protocol::terms::OnLoss;
+use std::collections::BTreeMap;
+
+/// Every field, in the form's order: its name, what it is called in complaints, and what it holds at first. Where a number
+/// may be left out, the plan says what a plan of the command line would.
+const FIELDS: [(&str, &str, &str); 30] = [
+    ("study", "Name", ""),
+    ("purpose", "Purpose", ""),
+    ("items", "Items", ""),
+    ("categories", "Categories", "2"),
+    ("binary", "Model of items with two categories", "2pl"),
+    ("graded", "Model of items with more", "gpcm"),
+    ("anchors", "Items with known parameters", ""),
+    ("sites", "Sites", ""),
+    ("students", "Students", ""),
+    ("mode", "Who learns what", "private"),
+    ("epsilon", "ε", "1"),
+    ("delta", "δ", "1e-6"),
+    ("booklets", "Booklets", ""),
+    ("missing_answers", "Rows that lack an answer", "counted"),
+    ("mixture", "Rows that are all wrong or all right", ""),
+    ("effects", "Site effects", "fixed"),
+    ("site_sd", "SD of ability between sites", "0"),
+    ("publish", "Effects by name", ""),
+    ("join_days", "Days to join", ""),
+    ("hello_hours", "Hours to say hello", "24"),
+    ("upload_hours", "Hours to answer", "24"),
+    ("colluders", "Sites that may work with the coordinator", ""),
+    ("n_min", "Fewest sites that share a sum", "3"),
+    ("on_loss", "If a site vanishes", "wait"),
+    ("max_rounds", "Most rounds", ""),
+    ("algorithm", "Algorithm", "newton"),
+    ("tolerance", "Tolerance", ""),
+    ("nodes", "Nodes", ""),
+    ("range", "Range", ""),
+    ("quadrature", "Weights of the nodes", "density"),
+];
 
 /// What was typed, as it was typed: a form with mistakes is shown again with everything in it.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
-    pub(super) study: String,
-    pub(super) purpose: String,
-    pub(super) items: String,
-    pub(super) categories: String,
-    pub(super) binary: String,
-    pub(super) graded: String,
-    pub(super) sites: String,
-    pub(super) students: String,
-    pub(super) mode: String,
-    pub(super) epsilon: String,
-    pub(super) delta: String,
-    pub(super) effects: String,
-    pub(super) colluders: String,
-    pub(super) n_min: String,
-    pub(super) on_loss: String,
-    pub(super) join_days: String,
-    pub(super) hello_hours: String,
-    pub(super) upload_hours: String,
-    pub(super) publish: bool,
-}
+pub(super) struct Form(BTreeMap<&'static str, String>);
 
 /// A problem with a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,244 +57,220 @@ pub(super) struct Complaint {
     pub(super) text: String,
 }
 
+impl Complaint {
+    pub(super) fn new(field: &'static str, text: impl Into<String>) -> Self {
+        Self { field, text: text.into() }
+    }
+
+    /// What the field is called.
+    pub(super) fn called(&self) -> &'static str {
+        FIELDS.iter().find(|(name, ..)| *name == self.field).map_or("", |(_, called, _)| called)
+    }
+}
+
 impl Default for Form {
     fn default() -> Self {
-        Self {
-            study: String::new(),
-            purpose: String::new(),
-            items: String::new(),
-            categories: "2".into(),
-            binary: "2pl".into(),
-            graded: "gpcm".into(),
-            sites: String::new(),
-            students: String::new(),
-            mode: "private".into(),
-            epsilon: "1".into(),
-            delta: "1e-6".into(),
-            effects: "fixed".into(),
-            colluders: "0".into(),
-            n_min: "3".into(),
-            on_loss: "wait".into(),
-            join_days: String::new(),
-            hello_hours: "24".into(),
-            upload_hours: "24".into(),
-            publish: false,
-        }
+        Self(FIELDS.iter().map(|(name, _, first)| (*name, (*first).to_owned())).collect())
     }
 }
 
 impl Form {
     /// What was sent.
     pub(super) fn of(fields: &Fields) -> Self {
-        let text = |name: &str| fields.get(name).to_owned();
-        Self {
-            study: text("study"),
-            purpose: text("purpose"),
-            items: text("items"),
-            categories: text("categories"),
-            binary: text("binary"),
-            graded: text("graded"),
-            sites: text("sites"),
-            students: text("students"),
-            mode: text("mode"),
-            epsilon: text("epsilon"),
-            delta: text("delta"),
-            effects: text("effects"),
-            colluders: text("colluders"),
-            n_min: text("n_min"),
-            on_loss: text("on_loss"),
-            join_days: text("join_days"),
-            hello_hours: text("hello_hours"),
-            upload_hours: text("upload_hours"),
-            publish: fields.has("publish"),
+        Self(FIELDS.iter().map(|(name, ..)| (*name, fields.get(name).to_owned())).collect())
+    }
+
+    /// What a field holds.
+    pub(super) fn get(&self, field: &str) -> &str {
+        self.0.get(field).map_or("", String::as_str)
+    }
+
+    /// Whether a box is ticked.
+    pub(super) fn ticked(&self, field: &str) -> bool {
+        !self.get(field).is_empty()
+    }
+
+    /// Puts the items as a codebook into the form, where a file's columns alone were given: there each can be changed.
+    pub(super) fn list_items(&mut self) {
+        if let Some(text) = plan_items::as_codebook(self) {
+            self.0.insert("items", text);
+        }
+    }
+
+    /// A number, or a complaint.
+    fn number(&self, field: &'static str, from: f64, to: f64, wrong: &mut Vec<Complaint>) -> Option<f64> {
+        let value = self.get(field).parse::<f64>().ok().filter(|v| (from..=to).contains(v));
+        if value.is_none() {
+            wrong.push(Complaint::new(field, format!("A number from {from} to {to} is needed.")));
+        }
+        value
+    }
+
+    /// A whole number, or a complaint.
+    fn whole(&self, field: &'static str, from: u64, to: u64, wrong: &mut Vec<Complaint>) -> Option<u64> {
+        let value = self.get(field).parse::<u64>().ok().filter(|v| (from..=to).contains(v));
+        if value.is_none() {
+            wrong.push(Complaint::new(field, format!("A whole number from {from} to {to} is needed.")));
+        }
+        value
+    }
+
+    /// Who learns what.
+    pub(super) fn mode(&self) -> Mode {
+        match self.get("mode") {
+            "plain" => Mode::Plain,
+            "secure" => Mode::Secure,
+            _ => Mode::Private,
         }
     }
 
     /// The plan's text and what it means, or everything that is wrong.
     pub(super) fn plan(&self, tools: &dyn Tools) -> Result<(String, StudyPlan), Vec<Complaint>> {
         let mut wrong = Vec::new();
-        let items = self.read_items(tools).unwrap_or_else(|text| {
-            wrong.push(Complaint { field: "items", text });
+        let mode = self.mode();
+        let items = plan_items::items(self, tools).unwrap_or_else(|complaint| {
+            wrong.push(complaint);
             Vec::new()
         });
-        let sites: Vec<String> = self
-            .sites
-            .split(['\n', ',', ';'])
-            .map(|site| site.trim().to_owned())
-            .filter(|s| !s.is_empty())
-            .collect();
+        let booklets = plan_items::booklets(self.get("booklets"), &items);
+        let booklets = booklets.unwrap_or_else(|text| {
+            // What is wrong with items says more.
+            if mode == Mode::Private && !items.is_empty() {
+                wrong.push(Complaint::new("booklets", text));
+            }
+            Vec::new()
+        });
+        let sites = self.get("sites").split(['\n', ',', ';']).map(str::trim);
+        let sites: Vec<String> = sites.filter(|site| !site.is_empty()).map(str::to_owned).collect();
         if sites.is_empty() {
-            wrong.push(Complaint { field: "sites", text: "Name at least one site, one a line.".into() });
+            wrong.push(Complaint::new("sites", "Name at least one site, one a line."));
         }
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if self.study.is_empty() || self.study.starts_with('.') || !self.study.chars().all(fine) {
+        let study = self.get("study");
+        if study.is_empty() || study.starts_with('.') || !study.chars().all(fine) {
             let text = "A short name of letters, digits, '-', '_' and '.' is needed, which does not begin with a dot.";
-            wrong.push(Complaint { field: "study", text: text.into() });
+            wrong.push(Complaint::new("study", text));
         }
-        if self.purpose.is_empty() {
+        if self.get("purpose").is_empty() {
             let text = "Say in plain words why the study is done: officers read it before they approve.";
-            wrong.push(Complaint { field: "purpose", text: text.into() });
+            wrong.push(Complaint::new("purpose", text));
         }
-        let mode = match self.mode.as_str() {
-            "plain" => Mode::Plain,
-            "secure" => Mode::Secure,
-            _ => Mode::Private,
-        };
-        let mut number = |field: &'static str, text: &str, low: f64, high: f64| {
-            let value = text.parse::<f64>().ok().filter(|v| (low..=high).contains(v));
-            if value.is_none() {
-                wrong.push(Complaint { field, text: format!("A number from {low} to {high} is needed.") });
-            }
-            value.unwrap_or(low)
-        };
-        let students = number("students", &self.students, 1.0, 1e9) as u64;
-        let hello = number("hello_hours", &self.hello_hours, 0.01, 8760.0);
-        let upload = number("upload_hours", &self.upload_hours, 0.01, 8760.0);
-        let join = (!self.join_days.is_empty()).then(|| number("join_days", &self.join_days, 0.01, 3650.0));
-        let colluders = number("colluders", &self.colluders, 0.0, 10_000.0) as usize;
-        let n_min = number("n_min", &self.n_min, 3.0, 10_000.0) as usize;
-        let (epsilon, delta) = match mode {
-            Mode::Private => {
-                (number("epsilon", &self.epsilon, 0.01, 50.0), number("delta", &self.delta, 1e-12, 0.1))
-            }
-            _ => (1.0, 1e-6),
-        };
+        let students = self.whole("students", 1, 1_000_000_000, &mut wrong);
+        let lines = self.lines(mode, &mut wrong);
         if !wrong.is_empty() {
-            wrong.sort_by_key(|complaint| ORDER.iter().position(|field| *field == complaint.field));
+            wrong.sort_by_key(|complaint| FIELDS.iter().position(|(name, ..)| *name == complaint.field));
             return Err(wrong);
         }
-        let effects = match self.effects.as_str() {
+        let mut text = template(study, mode, &sites, &items, students.unwrap_or(1));
+        for (key, value) in lines {
+            replace_line(&mut text, key, &value);
+        }
+        if mode == Mode::Private {
+            for booklet in &booklets {
+                let names: Vec<String> = booklet.items.iter().map(|name| quoted(name)).collect();
+                text += &format!(
+                    "[[booklet]]\nname = {}\nitems = [{}]\n\n",
+                    quoted(&booklet.name),
+                    names.join(", ")
+                );
+            }
+        }
+        match StudyPlan::parse(&text).and_then(|plan| plan.terms(&text).map(|_| plan)) {
+            Ok(plan) => Ok((text, plan)),
+            Err(PlanError::Content(problems)) => {
+                Err(problems.into_iter().map(|text| Complaint::new(field_of(&text), text)).collect())
+            }
+            Err(error) => Err(vec![Complaint::new("", error.to_string())]),
+        }
+    }
+
+    /// Lines of the plan by their keys, as the form has them.
+    fn lines(&self, mode: Mode, wrong: &mut Vec<Complaint>) -> Vec<(&'static str, String)> {
+        let mut out = Vec::new();
+        // One line (a TOML string has no line breaks), where officers see it first.
+        let purpose = self.get("purpose").split_whitespace().collect::<Vec<_>>().join(" ");
+        out.push(("purpose", quoted(&purpose)));
+        let effects = match self.get("effects") {
             "none" => Effects::None,
             "random" => Effects::Random,
             _ => Effects::Fixed,
         };
-        let on_loss = match self.on_loss.as_str() {
+        out.push(("effects", quoted(effects.name())));
+        let on_loss = match self.get("on_loss") {
             "end" => OnLoss::End,
             "reveal_lost_site" => OnLoss::RevealLostSite,
             _ => OnLoss::Wait,
         };
-        let mut text = template(&self.study, mode, &sites, &items, students);
-        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        // One line (a TOML string has no line breaks), where officers see it first.
-        let purpose = self.purpose.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut set = |key: &str, value: String| replace_line(&mut text, key, &format!("{key} = {value}"));
-        set("purpose", quoted(&purpose));
-        set("effects", quoted(effects.name()));
-        set("n_min", n_min.to_string());
-        set("colluders", colluders.to_string());
-        set(
-            "on_loss",
-            quoted(match on_loss {
-                OnLoss::Wait => "wait",
-                OnLoss::End => "end",
-                OnLoss::RevealLostSite => "reveal_lost_site",
-            }),
-        );
-        set("hello_seconds", seconds(hello, 3600.0));
-        set("upload_seconds", seconds(upload, 3600.0));
-        if let Some(days) = join {
-            replace_line(&mut text, "# join_seconds", &format!("join_seconds = {}", seconds(days, 86_400.0)));
+        let name = match on_loss {
+            OnLoss::Wait => "wait",
+            OnLoss::End => "end",
+            OnLoss::RevealLostSite => "reveal_lost_site",
+        };
+        out.push(("on_loss", quoted(name)));
+        out.push(("lost_site_is_revealed", (on_loss == OnLoss::RevealLostSite).to_string()));
+        out.push(("effects_by_name", self.ticked("publish").to_string()));
+        for (key, field, unit, most) in [
+            ("hello_seconds", "hello_hours", 3600.0, 8760.0),
+            ("upload_seconds", "upload_hours", 3600.0, 8760.0),
+            ("join_seconds", "join_days", 86_400.0, 3650.0),
+        ] {
+            // The plan's own word for "as long as it takes" is no line at all.
+            if field != "join_days" || !self.get(field).is_empty() {
+                let value = self.number(field, 0.01, most, wrong);
+                out.extend(value.map(|v| (key, ((v * unit).round().max(1.0) as u64).to_string())));
+            }
         }
-        let mut set = |key: &str, value: String| replace_line(&mut text, key, &format!("{key} = {value}"));
-        set("effects_by_name", self.publish.to_string());
-        set("lost_site_is_revealed", (on_loss == OnLoss::RevealLostSite).to_string());
+        for (field, from, to) in
+            [("colluders", 0, 10_000), ("n_min", 3, 10_000), ("max_rounds", 4, 10_000), ("nodes", 5, 501)]
+        {
+            if !self.get(field).is_empty() {
+                out.extend(self.whole(field, from, to, wrong).map(|v| (field, v.to_string())));
+            }
+        }
+        for (field, from, to) in [("tolerance", 1e-12, 1.0), ("range", 0.1, 20.0)] {
+            if !self.get(field).is_empty() {
+                out.extend(self.number(field, from, to, wrong).map(|v| (field, float(v))));
+            }
+        }
+        for field in ["algorithm", "quadrature"] {
+            if !self.get(field).is_empty() {
+                out.push((field, quoted(self.get(field))));
+            }
+        }
         if mode == Mode::Private {
-            set("epsilon", float(epsilon));
-            set("delta", format!("{delta:e}"));
-        }
-        let read = StudyPlan::parse(&text).and_then(|plan| plan.terms(&text).map(|_| plan));
-        match read {
-            Ok(plan) => Ok((text, plan)),
-            Err(PlanError::Content(problems)) => {
-                Err(problems.into_iter().map(|text| Complaint { field: field_of(&text), text }).collect())
+            out.extend(self.number("epsilon", 0.01, 50.0, wrong).map(|v| ("epsilon", float(v))));
+            out.extend(self.number("delta", 1e-12, 0.1, wrong).map(|v| ("delta", float(v))));
+            out.push(("mixture", self.ticked("mixture").to_string()));
+            let missing = if self.get("missing_answers") == "wrong" { "wrong" } else { "counted" };
+            out.push(("missing_answers", quoted(missing)));
+            if !self.get("site_sd").is_empty() {
+                out.extend(self.number("site_sd", 0.0, 10.0, wrong).map(|v| ("site_sd", float(v))));
             }
-            Err(error) => Err(vec![Complaint { field: "", text: error.to_string() }]),
         }
-    }
-
-    /// Items from a codebook (CSV or TOML), or from the names of a file's columns.
-    fn read_items(&self, tools: &dyn Tools) -> Result<Vec<PlanItem>, String> {
-        let text = self.items.trim();
-        if text.is_empty() {
-            return Err("Paste a codebook, or the first line of a file with answers.".into());
-        }
-        let mut found = if text.contains("[[item]]") {
-            #[derive(serde::Deserialize)]
-            struct Codebook {
-                item: Vec<PlanItem>,
-            }
-            toml::from_str::<Codebook>(text)
-                .map_err(|e| format!("The codebook is not TOML of this kind: {e}"))?
-                .item
-        } else if text.lines().next().is_some_and(|head| head.to_lowercase().contains("categories")) {
-            tools.codebook(&format!("{text}\n"))?
-        } else {
-            self.columns(text)?
-        };
-        for item in &mut found {
-            let usual = if item.categories.len() == 2 { &self.binary } else { &self.graded };
-            if items::model(usual).is_none() {
-                return Err(format!("There is no model {usual:?}."));
-            }
-            item.model.get_or_insert_with(|| usual.clone());
-        }
-        Ok(found)
-    }
-
-    fn columns(&self, text: &str) -> Result<Vec<PlanItem>, String> {
-        let categories = self.categories.parse::<u8>().ok().filter(|n| (2..=16).contains(n));
-        let categories =
-            categories.ok_or("Categories of each item: a whole number from 2 to 16 is needed.")?;
-        let head = text.lines().next().unwrap_or_default();
-        let by = [';', '\t', ','].into_iter().find(|c| head.contains(*c)).unwrap_or('\n');
-        let names =
-            text.lines().flat_map(|line| line.split(by)).map(|name| name.trim().trim_matches('"').trim());
-        let known = ["id", "student", "site", "school", "group", "form", "weight"];
-        let names = names.filter(|name| !name.is_empty() && !known.contains(&name.to_lowercase().as_str()));
-        let item = |name: &str| PlanItem {
-            name: name.to_owned(),
-            categories: (0..categories).collect(),
-            model: None,
-            fixed: None,
-        };
-        Ok(names.map(item).collect())
+        out
     }
 }
 
-/// Fields as the form has them.
-const ORDER: [&str; 11] = [
-    "study",
-    "purpose",
-    "items",
-    "sites",
-    "students",
-    "epsilon",
-    "delta",
-    "join_days",
-    "hello_hours",
-    "upload_hours",
-    "colluders",
-];
-
-fn seconds(value: f64, unit: f64) -> String {
-    ((value * unit).round().max(1.0) as u64).to_string()
+/// A TOML string.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
 }
 
 /// A number that TOML reads as a float.
 fn float(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.1}") } else { value.to_string() }
+    if value != 0.0 && value.abs() < 1e-3 { format!("{value:e}") } else { format!("{value:?}") }
 }
 
-/// Replaces the first line that sets a key.
-fn replace_line(text: &mut String, key: &str, line: &str) {
-    let start = format!("{key} =");
+/// Replaces the first line that sets a key, also one that only shows how it would be set.
+fn replace_line(text: &mut String, key: &str, value: &str) {
     let mut done = false;
     let lines = text.lines().map(|old| {
-        if !done && old.starts_with(&start) {
+        let sets = old.strip_prefix("# ").unwrap_or(old).strip_prefix(key);
+        if !done && sets.is_some_and(|rest| rest.starts_with(" = ")) {
             done = true;
-            line
+            format!("{key} = {value}")
         } else {
-            old
+            old.to_owned()
         }
     });
     *text = lines.collect::<Vec<_>>().join("\n") + "\n";
@@ -286,7 +278,7 @@ fn replace_line(text: &mut String, key: &str, line: &str) {
 
 /// The field that a complaint of the plan belongs to.
 fn field_of(text: &str) -> &'static str {
-    const FIELDS: [(&str, &str); 8] = [
+    const STARTS: [(&str, &str); 15] = [
         ("study", "study"),
         ("purpose", "purpose"),
         ("cohort.sites", "sites"),
@@ -294,10 +286,22 @@ fn field_of(text: &str) -> &'static str {
         ("cohort", "n_min"),
         ("privacy.delta", "delta"),
         ("privacy.epsilon", "epsilon"),
+        ("privacy.site_sd", "site_sd"),
+        ("booklet", "booklets"),
         ("model.effects", "effects"),
+        ("model.algorithm", "algorithm"),
+        ("model.tolerance", "tolerance"),
+        ("model.nodes", "nodes"),
+        ("model.range", "range"),
+        ("model.max_rounds", "max_rounds"),
     ];
-    if text.starts_with("item") || text.contains("[[item]]") {
-        return "items";
+    match STARTS.iter().find(|(start, _)| text.starts_with(start)) {
+        Some((_, field)) => field,
+        None if text.starts_with("item") || text.contains("[[item]]") => "items",
+        None => "",
     }
-    FIELDS.iter().find(|(start, _)| text.starts_with(start)).map_or("", |(_, field)| field)
 }
+
+#[cfg(test)]
+#[path = "plan_form_tests.rs"]
+mod tests;

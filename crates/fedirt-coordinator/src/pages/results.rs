@@ -1,9 +1,10 @@
 //! What came out: all items in a table, and the test as a whole.
 
-use super::{Hall, Hall_, Name, Page, Seen, frame, words};
+use super::{Hall, Hall_, Name, Page, Seen, fits, frame, words};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
+use axum::response::Response;
 use fedirt_figures::{expected_score, item_parameters, test_information, wright_map};
 use fedirt_model::fit::{Fit, FitItem, Warning};
 use fedirt_model::items::{Curves, Order, model};
@@ -62,11 +63,35 @@ pub(super) fn parts(name: &str, here: &str) -> Vec<Link> {
     all.map(|(path, text)| Link::entry(format!("/studies/{name}/results{path}"), text, path == here)).to_vec()
 }
 
-/// What stands before every page of results.
-pub(super) fn open(hall: &Hall, name: &str) -> Result<(Seen, Arc<Fit>), PageError> {
+#[derive(Template)]
+#[template(path = "no_results.html")]
+struct NonePage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    why: String,
+    waiting: Vec<String>,
+    over: bool,
+}
+
+/// What stands before every page of results: the fit, or the page of a study that has none.
+pub(super) fn open(
+    hall: &Hall,
+    name: &str,
+    visitor: &Visitor,
+) -> Result<Result<(Seen, Arc<Fit>), Response>, PageError> {
     let seen = hall.find(name)?;
-    let fit = hall.needs_fit(&seen)?;
-    Ok((seen, fit))
+    if let Some(fit) = hall.fit(name) {
+        return Ok(Ok((seen, fit)));
+    }
+    Ok(Err(render(&NonePage {
+        frame: frame(visitor, &seen, "Results", "/results").live(format!("/studies/{name}/events")),
+        name: name.to_owned(),
+        subtitle: words::subtitle(&seen),
+        why: fits::why_none(&seen),
+        waiting: seen.status.waiting_for.clone(),
+        over: seen.status.phase == "over",
+    })))
 }
 
 /// `GET /studies/{study}/results`.
@@ -75,7 +100,10 @@ pub(super) async fn show(
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let (seen, fit) = open(&hall, &name)?;
+    let (seen, fit) = match open(&hall, &name, &visitor)? {
+        Ok(found) => found,
+        Err(none) => return Ok(none),
+    };
     let steps = fit.items.iter().map(|item| item.d.len().max(item.b.len())).max().unwrap_or(1).max(1);
     let (low, high) = range(&fit);
     let grid: Vec<f64> =
@@ -162,7 +190,10 @@ pub(super) async fn test(
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let (seen, fit) = open(&hall, &name)?;
+    let (seen, fit) = match open(&hall, &name, &visitor)? {
+        Ok(found) => found,
+        Err(none) => return Ok(none),
+    };
     let figures = [
         ("test-information", test_information(&fit)),
         ("expected-score", expected_score(&fit)),

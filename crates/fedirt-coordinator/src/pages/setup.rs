@@ -44,6 +44,7 @@ struct SetupPage {
     modes: Vec<Choice>,
     effects: Vec<Choice>,
     losses: Vec<Choice>,
+    missing: Vec<Choice>,
     complaints: Vec<Complaint>,
     follows: Option<Follows>,
     administers: bool,
@@ -55,7 +56,12 @@ impl SetupPage {
         self.complaints.iter().find(|c| c.field == field).map(|c| c.text.as_str())
     }
 
-    /// The complaint of a field as markup, and what ties it to the field.
+    /// Whether something is wrong with one of some fields, so that what folds them away must be open.
+    fn unfolds(&self, fields: &[&str]) -> bool {
+        self.complaints.iter().any(|c| fields.contains(&c.field))
+    }
+
+    /// The complaint of a field as markup, and what ties it and the hint to the field.
     fn told(&self, field: &str) -> Html {
         let text = self.wrong(field).map(fedirt_figures::escape);
         Html(text.map_or_else(String::new, |text| {
@@ -64,9 +70,10 @@ impl SetupPage {
     }
 
     fn marks(&self, field: &str) -> Html {
-        let marks =
-            self.wrong(field).map(|_| format!(" aria-invalid=\"true\" aria-describedby=\"{field}-problem\""));
-        Html(marks.unwrap_or_default())
+        Html(match self.wrong(field) {
+            Some(_) => format!(" aria-invalid=\"true\" aria-describedby=\"{field}-hint {field}-problem\""),
+            None => format!(" aria-describedby=\"{field}-hint\""),
+        })
     }
 }
 
@@ -75,10 +82,12 @@ fn page(visitor: &Visitor, form: Form) -> SetupPage {
         value: mode.name(),
         name: mode.name(),
         hint: words::reveals(mode),
-        chosen: form.mode == mode.name(),
+        chosen: form.get("mode") == mode.name(),
     };
-    let effect = |value, name, hint| Choice { value, name, hint, chosen: form.effects == value };
-    let loss = |value, name, hint| Choice { value, name, hint, chosen: form.on_loss == value };
+    let effect = |value, name, hint| Choice { value, name, hint, chosen: form.get("effects") == value };
+    let loss = |value, name, hint| Choice { value, name, hint, chosen: form.get("on_loss") == value };
+    let lacking =
+        |value, name, hint| Choice { value, name, hint, chosen: form.get("missing_answers") == value };
     SetupPage {
         frame: Frame::of(visitor, "Set up a study").under(vec![Link::new("/", "Studies")]),
         modes: [Mode::Private, Mode::Secure, Mode::Plain].map(mode).into(),
@@ -94,6 +103,14 @@ fn page(visitor: &Visitor, form: Form) -> SetupPage {
                 "reveal_lost_site",
                 "go on without it",
                 "Lets the coordinator compute what that site sent: officers must consent.",
+            ),
+        ],
+        missing: vec![
+            lacking("counted", "counts for nothing", "How many rows are complete is estimated, within ε."),
+            lacking(
+                "wrong",
+                "counts, and the answer as wrong",
+                "For tests in which an omission is an error.",
             ),
         ],
         complaints: Vec::new(),
@@ -119,6 +136,7 @@ pub(super) async fn check(
     let mut page = page(&visitor, form);
     match read {
         Ok((text, plan)) => {
+            page.form.list_items();
             page.follows = Some(follows(&hall, text, &plan).await);
             Ok(respond(StatusCode::OK, &page))
         }
@@ -163,7 +181,7 @@ async fn write(
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 let text = format!("There is a plan called {study} already: choose another name.");
-                return Ok(Err(vec![Complaint { field: "study", text }]));
+                return Ok(Err(vec![Complaint::new("study", text)]));
             }
             Err(error) => {
                 return Err(PageError::bad(format!(
@@ -205,6 +223,14 @@ async fn follows(hall: &Arc<Hall>, text: String, plan: &StudyPlan) -> Follows {
                 Err(problem) => warnings.push(problem),
             }
         }
+    } else if plan.items.len() * plan.cohort.sites.len() <= LARGE {
+        let (tools, plan) = (hall.tools.clone(), plan.clone());
+        let work = tokio::task::spawn_blocking(move || tools.expects(&plan)).await;
+        match work {
+            Ok(Ok(sentences)) => remarks = sentences,
+            Ok(Err(problem)) => warnings.push(problem),
+            Err(_) => {}
+        }
     }
     Follows { words: plan.in_words(), warnings, forecast, remarks, text }
 }
@@ -224,6 +250,15 @@ fn warnings(plan: &StudyPlan) -> Vec<String> {
             "About {} students a site: fixed effects will have standard errors of half a standard deviation or more.",
             students / sites.max(1) as u64
         ));
+    }
+    if plan.booklets.len() > 1 && students / (plan.booklets.len() as u64) < 300 {
+        out.push(format!(
+            "About {} students a booklet: items that stand in one alone rest on few answers.",
+            students / plan.booklets.len() as u64
+        ));
+    }
+    if plan.items.iter().filter(|item| item.fixed.is_some()).count() == 1 {
+        out.push("One item with known parameters fixes the scale's origin on a single answer: two or more are usual.".into());
     }
     if plan.mode == Mode::Secure && plan.pooled_rows_may_be_inferred() {
         out.push("With 12 items or fewer, or fewer than 1000 students, exact sums can determine the pooled table of all answers. The plan names this risk.".into());

@@ -30,7 +30,10 @@ pub(super) async fn show(
     RawQuery(query): RawQuery,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let (seen, fit) = open(&hall, &name)?;
+    let (seen, fit) = match open(&hall, &name, &visitor)? {
+        Ok(found) => found,
+        Err(none) => return Ok(none),
+    };
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
     let shrink = shrinkage(&fit);
     let shrunken = query.get("show") == "shrunken" && shrink.is_some();

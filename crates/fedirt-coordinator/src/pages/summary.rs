@@ -26,7 +26,10 @@ pub(super) async fn show(
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let (seen, fit) = open(&hall, &name)?;
+    let (seen, fit) = match open(&hall, &name, &visitor)? {
+        Ok(found) => found,
+        Err(none) => return Ok(none),
+    };
     let withheld = if words::is_private(&fit) { "not released" } else { words::NONE };
     let number = |v: Option<f64>, decimals| match v {
         Some(_) => words::fixed(v, decimals),

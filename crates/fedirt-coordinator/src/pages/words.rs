@@ -84,11 +84,13 @@ pub(super) fn model(name: &str) -> String {
     }
 }
 
-/// A number with some decimals and a real minus sign.
+/// A number with some decimals; nothing has no sign.
 pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
-    match value {
-        Some(v) if v.is_finite() => format!("{v:.decimals$}"),
-        _ => NONE.into(),
+    let Some(value) = value.filter(|v| v.is_finite()) else { return NONE.into() };
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(zero) if zero.chars().all(|c| matches!(c, '0' | '.')) => zero.to_owned(),
+        _ => text,
     }
 }
 
@@ -143,6 +145,7 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
         assert_eq!((count(12), bytes(123), bytes(12_345)), ("12".into(), "123 B".into(), "12.3 kB".into()));
+        assert_eq!((fixed(Some(-1e-5), 3), fixed(Some(-0.5), 1)), ("0.000".into(), "-0.5".into()));
         assert_eq!((fixed(Some(f64::NAN), 2), fixed(Some(1.0), 2)), (NONE.into(), "1.00".into()));
         assert_eq!(
             (counted(1, "site", "sites"), counted(0, "site", "sites")),

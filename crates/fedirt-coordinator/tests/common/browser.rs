@@ -4,7 +4,7 @@ use fedirt_coordinator::pages::{self, Role};
 use fedirt_coordinator::{Folder, Forecast, ResultWriter, Running, Server, Tools};
 use fedirt_figures::{ErrorCurve, errors_by_epsilon};
 use fedirt_model::fit::{FORMAT, Fit, FitItem, FitSite, Latent, Quadrature, TraceEntry};
-use fedirt_protocol::plan::{PlanItem, StudyPlan};
+use fedirt_protocol::plan::{FixedParameters, PlanItem, StudyPlan};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -13,7 +13,25 @@ pub struct Tool;
 
 impl Tools for Tool {
     fn codebook(&self, text: &str) -> Result<Vec<PlanItem>, String> {
-        Err(format!("{} lines are no codebook", text.lines().count()))
+        let item = |line: &str| {
+            let mut cells = line.split(',');
+            let name = cells.next()?.to_owned();
+            let categories = (0..cells.next()?.parse().ok()?).collect();
+            let model = cells.next().filter(|model| !model.is_empty()).map(str::to_owned);
+            Some(PlanItem { name, categories, model, fixed: None })
+        };
+        let items: Option<Vec<PlanItem>> = text.lines().skip(1).map(item).collect();
+        items.ok_or_else(|| "not a codebook".into())
+    }
+
+    fn anchor(&self, text: &str, items: &mut [PlanItem]) -> Result<(), String> {
+        let item = items.iter_mut().find(|item| text.contains(&item.name)).ok_or("no such item")?;
+        item.fixed = Some(FixedParameters { a: 1.0, d: vec![0.5] });
+        Ok(())
+    }
+
+    fn expects(&self, _: &StudyPlan) -> Result<Vec<String>, String> {
+        Ok(vec!["expected by the tool".into()])
     }
 
     fn forecast(&self, _: &StudyPlan, epsilons: &[f64]) -> Result<Forecast, String> {

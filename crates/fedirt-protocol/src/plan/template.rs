@@ -84,8 +84,12 @@ lost_site_is_revealed = false
     );
     for item in items {
         let model = item.model.as_ref().map_or(String::new(), |model| format!("model = {}\n", text(model)));
+        let fixed = item.fixed.as_ref().map_or(String::new(), |known| {
+            let d: Vec<String> = known.d.iter().map(|d| format!("{d:?}")).collect();
+            format!("fixed = {{ a = {:?}, d = [{}] }}\n", known.a, d.join(", "))
+        });
         out.push_str(&format!(
-            "[[item]]\nname = {}\ncategories = {:?}\n{model}\n",
+            "[[item]]\nname = {}\ncategories = {:?}\n{model}{fixed}\n",
             text(&item.name),
             item.categories
         ));

@@ -70,6 +70,8 @@ impl Sites {
             effects: Effects::Fixed,
             site_sd: 0.0,
             missing: MissingAnswers::Counted,
+            booklets: Vec::new(),
+            mixture: false,
             delta: DELTA,
             colluders,
         };

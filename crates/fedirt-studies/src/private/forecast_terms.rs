@@ -24,6 +24,10 @@ pub struct Wish {
     pub site_sd: f64,
     /// Rows that lack answers.
     pub missing: MissingAnswers,
+    /// Item sets that students are given, in equal parts at every site; none: all items to everybody.
+    pub booklets: Vec<Vec<usize>>,
+    /// Whether rows that are all lowest or all highest are modelled apart.
+    pub mixture: bool,
     /// δ.
     pub delta: f64,
     /// Sites that may work with the coordinator.
@@ -54,17 +58,24 @@ impl Study {
         let private = PrivateTerms {
             epsilon,
             delta: wish.delta,
-            mechanism: Mechanism::Score2 { mixture: false },
+            mechanism: Mechanism::Score2 { mixture: wish.mixture },
             missing: wish.missing,
             site_sd: wish.site_sd,
-            booklets: Vec::new(),
+            booklets: wish.booklets.clone(),
             seed: 1,
         };
         // One site has no effect of its own.
         let effects = if wish.sites.len() < 2 { Effects::None } else { wish.effects };
         let mut plan = Score2Plan::new(design, effects, wish.sites.clone(), private.mu()?)?;
         plan.grid = GridSpec::default();
-        (plan.site_sd, plan.missing) = (wish.site_sd, wish.missing);
+        (plan.site_sd, plan.missing, plan.mixture) = (wish.site_sd, wish.missing, wish.mixture);
+        if !wish.booklets.is_empty() {
+            let parts = wish.booklets.len() as u64;
+            plan.booklets.clone_from(&wish.booklets);
+            for (site, (_, students)) in plan.sites.iter_mut().zip(&wish.sites) {
+                site.rows = (0..parts).map(|part| (students + part) / parts).collect();
+            }
+        }
         plan.noise_sd = plan.central_noise()?;
         let items = wish.items.iter().enumerate().map(|(j, (model, categories))| ItemPlan {
             name: format!("i{}", j + 1),

@@ -18,6 +18,8 @@ fn wish(items: usize, sites: usize, each: u64) -> Wish {
         effects: Effects::Fixed,
         site_sd: 0.0,
         missing: MissingAnswers::Wrong,
+        booklets: Vec::new(),
+        mixture: false,
         delta: 1e-6,
         colluders: 0,
     }
@@ -104,6 +106,22 @@ fn many_small_schools_cannot_have_effects() {
     let none = outlook(&Wish { effects: Effects::None, ..wish(15, 50, 7) }, None, &[1.0]).unwrap();
     assert!(none.private[0].reported.s.is_none());
     assert!(none.private[0].sums_alone.b < found.private[0].sums_alone.b);
+}
+
+#[test]
+fn booklets_and_a_mixture_cost_precision() {
+    let whole = wish(6, 3, 401);
+    let halves = Wish { booklets: vec![vec![0, 1, 2, 3], vec![2, 3, 4, 5]], ..whole.clone() };
+    let apart = Wish { mixture: true, ..whole.clone() };
+    let b = |wish: &Wish| {
+        let found = outlook(wish, None, &[4.0]).unwrap();
+        assert_eq!(found.students, 3 * 401, "students are spread over booklets, none is lost");
+        (found.maximum_likelihood.b, found.private[0].reported.b)
+    };
+    let (all, half, mixed) = (b(&whole), b(&halves), b(&apart));
+    // Two of three answers of a student are left: errors grow by a factor of about √1.5.
+    assert!((1.15..1.6).contains(&(half.0 / all.0)) && half.1 > all.1, "{half:?} {all:?}");
+    assert!(mixed.0 > all.0 && mixed.1 > all.1, "{mixed:?} {all:?}");
 }
 
 #[test]

@@ -119,6 +119,8 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
             MissingAnswersArg::Counted => MissingAnswers::Counted,
             MissingAnswersArg::Wrong => MissingAnswers::Wrong,
         },
+        booklets: Vec::new(),
+        mixture: false,
         delta: args.delta,
         colluders: args.colluders as usize,
     };

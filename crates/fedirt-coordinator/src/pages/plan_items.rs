@@ -1,0 +1,156 @@
+//! The items of a form, with their models and known parameters, and the booklets that hold them.
+
+use super::plan_form::{Complaint, Form};
+use crate::tools::Tools;
+use fedirt_model::items::model;
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::plan::{Booklet, PlanItem};
+
+/// What the items were given as.
+enum Given {
+    /// Entries of a plan.
+    Entries,
+    /// A codebook (CSV).
+    Codebook,
+    /// Names of a file's columns.
+    Columns,
+}
+
+fn given(text: &str) -> Given {
+    if text.contains("[[item]]") {
+        Given::Entries
+    } else if text.lines().next().is_some_and(|head| head.to_lowercase().contains("categories")) {
+        Given::Codebook
+    } else {
+        Given::Columns
+    }
+}
+
+/// Items from a codebook (CSV or TOML), or from the names of a file's columns; each with its model.
+pub(super) fn items(form: &Form, tools: &dyn Tools) -> Result<Vec<PlanItem>, Complaint> {
+    let wrong = |text: String| Complaint::new("items", text);
+    let text = form.get("items");
+    if text.is_empty() {
+        return Err(wrong("Paste a codebook, or the first line of a file with answers.".into()));
+    }
+    let mut found = match given(text) {
+        Given::Entries => {
+            #[derive(serde::Deserialize)]
+            struct Codebook {
+                item: Vec<PlanItem>,
+            }
+            let read = toml::from_str::<Codebook>(text);
+            read.map_err(|e| wrong(format!("The codebook is not TOML of this kind: {e}")))?.item
+        }
+        Given::Codebook => tools.codebook(&format!("{text}\n")).map_err(wrong)?,
+        Given::Columns => columns(form)?,
+    };
+    // A private study knows none, and does not show the field.
+    if form.mode() != Mode::Private && !form.get("anchors").is_empty() {
+        let anchored = tools.anchor(&format!("{}\n", form.get("anchors")), &mut found);
+        anchored.map_err(|text| Complaint::new("anchors", text))?;
+    }
+    for item in &mut found {
+        let field = if item.categories.len() == 2 { "binary" } else { "graded" };
+        let usual = form.get(field);
+        if model(usual).is_none() {
+            return Err(Complaint::new(
+                field,
+                format!("There is no model {usual:?}: choose one of the list."),
+            ));
+        }
+        item.model.get_or_insert_with(|| usual.to_owned());
+    }
+    Ok(found)
+}
+
+/// The columns of the form as a codebook, so that each item's categories and model can be changed.
+pub(super) fn as_codebook(form: &Form) -> Option<String> {
+    if !matches!(given(form.get("items")), Given::Columns) {
+        return None;
+    }
+    let mut out = String::from("item,categories,model\n");
+    for item in columns(form).ok()? {
+        out += &format!("{},{},\n", super::repeat::cell(&item.name), item.categories.len());
+    }
+    Some(out)
+}
+
+fn columns(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
+    let text = form.get("items");
+    let categories = form.get("categories").parse::<u8>().ok().filter(|n| (2..=16).contains(n));
+    let categories =
+        categories.ok_or_else(|| Complaint::new("categories", "A whole number from 2 to 16 is needed."))?;
+    let head = text.lines().next().unwrap_or_default();
+    let by = [';', '\t', ','].into_iter().find(|c| head.contains(*c)).unwrap_or('\n');
+    let names = text.lines().flat_map(|line| line.split(by)).map(|name| name.trim().trim_matches('"').trim());
+    let known = ["id", "student", "site", "school", "group", "form", "weight"];
+    let names = names.filter(|name| !name.is_empty() && !known.contains(&name.to_lowercase().as_str()));
+    let item = |name: &str| PlanItem {
+        name: name.to_owned(),
+        categories: (0..categories).collect(),
+        model: None,
+        fixed: None,
+    };
+    Ok(names.map(item).collect())
+}
+
+/// Booklets, one a line: a name, a colon, and items; `first..last` are all items between two, as the codebook has them.
+pub(super) fn booklets(text: &str, items: &[PlanItem]) -> Result<Vec<Booklet>, String> {
+    let place = |name: &str| items.iter().position(|item| item.name == name);
+    let mut out: Vec<Booklet> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (name, list) = line.split_once(':').unwrap_or((line, ""));
+        let name = name.trim();
+        if out.iter().any(|booklet| booklet.name == name) {
+            return Err(format!("Booklet {name:?} stands there twice: give each a name of its own."));
+        }
+        let mut own = Vec::new();
+        for part in list.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()) {
+            if let Some(at) = place(part) {
+                own.push(at);
+                continue;
+            }
+            let ends = part.split_once("..").map(|(from, to)| (place(from.trim()), place(to.trim())));
+            match ends {
+                Some((Some(from), Some(to))) if from <= to => own.extend(from..=to),
+                _ => return Err(format!("Booklet {name:?}: there is no item {part:?} among those above.")),
+            }
+        }
+        if own.is_empty() {
+            return Err(format!(
+                "Booklet {name:?} holds no item: write a line such as A: i01, i02, i05..i09"
+            ));
+        }
+        own.sort_unstable();
+        own.dedup();
+        let names = own.into_iter().map(|at| items[at].name.clone()).collect();
+        out.push(Booklet { name: name.to_owned(), items: names });
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn booklets_name_items_and_stretches_of_them() {
+        let item =
+            |n: u8| PlanItem { name: format!("i{n}"), categories: vec![0, 1], model: None, fixed: None };
+        let items: Vec<PlanItem> = (1..7).map(item).collect();
+        let read = |text: &str| booklets(text, &items);
+        let both = read("A: i1..i3, i5\n\n B : i6; i4..i5, i5").unwrap();
+        assert_eq!((both[0].name.as_str(), both[0].items.join(" ").as_str()), ("A", "i1 i2 i3 i5"));
+        assert_eq!((both[1].name.as_str(), both[1].items.join(" ").as_str()), ("B", "i4 i5 i6"));
+        assert!(read("").unwrap().is_empty());
+        for (bad, told) in [
+            ("A: i9", "no item \"i9\""),
+            ("A:", "holds no item"),
+            ("A: i3..i1", "no item"),
+            ("A: i1\nA: i2", "twice"),
+        ] {
+            assert!(read(bad).unwrap_err().contains(told), "{bad}");
+        }
+    }
+}
