@@ -209,6 +209,11 @@ fn a_study_from_the_form() {
     assert_eq!(browser.post("/studies/maths-1/end", &[("reason", "")]).0, 400);
     assert_eq!(browser.post("/studies/maths-1/end", &[("reason", "a trial")]).0, 303);
     std::thread::sleep(std::time::Duration::from_millis(900));
+    let (status, text) = browser.get("/studies/maths-1/results");
+    assert!(
+        status == 404 && text.contains("<h1>maths-1") && text.contains("ended without results"),
+        "{text}"
+    );
     let (_, text) = browser.get("/studies/maths-1");
     assert!(text.contains("Ended without results") && text.contains("a trial"), "{text}");
     server.stop().unwrap();

@@ -42,8 +42,8 @@ for (const input of document.querySelectorAll("input[type=file][data-into]")) {
     target.value = whole ? await file.text() : header;
     const said = document.getElementById(`${input.dataset.into}-said`);
     if (said) {
-      said.textContent = codebook
-        ? `${file.name} was read as a codebook.`
+      said.textContent = whole
+        ? `${file.name} was read${codebook ? " as a codebook" : ""}.`
         : `Only the first line of ${file.name} was read: the names of its columns. Its answers stay where they are.`;
     }
     target.dispatchEvent(new Event("input", { bubbles: true }));

@@ -1,7 +1,7 @@
 //! Two fits side by side: items of the same name, their differences, and how large those are for their errors.
 
 use super::results::open;
-use super::{Hall_, Name, Page, Seen, frame, words};
+use super::{Hall, Hall_, Name, Page, Seen, frame, words};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
@@ -31,6 +31,7 @@ struct Against {
     only_here: Vec<String>,
     only_there: Vec<String>,
     sentences: Vec<String>,
+    facts: Html,
     picture: Html,
     table: Html,
 }
@@ -45,10 +46,8 @@ pub(super) async fn show(
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
     let seen = hall.find(&name)?;
     let own = hall.fit(&name);
-    let others = hall.studies.all().into_iter().map(|s| s.name.to_string());
-    let others: Vec<String> = others.filter(|other| *other != name && hall.fit(other).is_some()).collect();
     let chosen = query.get("with").to_owned();
-    let mut page = page(&visitor, &seen, others);
+    let mut page = page(&hall, &visitor, &seen);
     page.has_fit = own.is_some();
     if let (Some(own), false) = (own, chosen.is_empty()) {
         match hall.fit(&chosen) {
@@ -71,7 +70,7 @@ pub(super) async fn with_file(
         Ok(found) => found,
         Err(none) => return Ok(none),
     };
-    let mut page = page(&visitor, &seen, Vec::new());
+    let mut page = page(&hall, &visitor, &seen);
     page.has_fit = true;
     match serde_json::from_str::<Fit>(fields.get("fit")) {
         Ok(other) if other.format == FORMAT => page.against = Some(against(&own, &other, "the other fit")),
@@ -87,12 +86,14 @@ pub(super) async fn with_file(
     Ok(render(&page))
 }
 
-fn page(visitor: &Visitor, seen: &Seen, others: Vec<String>) -> ComparePage {
+fn page(hall: &Hall, visitor: &Visitor, seen: &Seen) -> ComparePage {
+    let name = seen.study.name.to_string();
+    let others = hall.studies.all().into_iter().map(|s| s.name.to_string());
     ComparePage {
         frame: frame(visitor, seen, "Compare", "/compare"),
-        name: seen.study.name.to_string(),
         subtitle: words::subtitle(seen),
-        others,
+        others: others.filter(|other| *other != name && hall.fit(other).is_some()).collect(),
+        name,
         chosen: String::new(),
         against: None,
         problem: None,
@@ -182,8 +183,33 @@ fn against(own: &Fit, other: &Fit, called: &str) -> Against {
         only_here: own.items.iter().filter(|i| there(&i.name).is_none()).map(|i| i.name.clone()).collect(),
         only_there: other.items.iter().filter(|i| !here(&i.name)).map(|i| i.name.clone()).collect(),
         sentences,
+        facts: table(&facts(own, other)),
         picture: figure("difficulties", &drawn, Numbers::Folded),
         table: table(&listed),
+    }
+}
+
+/// What both fits say of themselves.
+fn facts(own: &Fit, other: &Fit) -> Table {
+    let row = |what: &str, of: &dyn Fn(&Fit) -> String| vec![what.to_owned(), of(own), of(other)];
+    let number = |of: fn(&Fit) -> Option<f64>| move |fit: &Fit| words::fixed(of(fit), 3);
+    Table {
+        caption: "Both fits".into(),
+        headers: ["", "Here", "There"].map(String::from).to_vec(),
+        rows: vec![
+            row("Model", &|fit| words::model(&fit.model)),
+            row("Site effects", &|fit| fit.effects.clone()),
+            row("Mode", &|fit| fit.mode.clone()),
+            row("Students", &|fit| words::count(fit.n)),
+            row("Items", &|fit| fit.items.len().to_string()),
+            row("Sites", &|fit| fit.sites.len().to_string()),
+            row("Log-likelihood", &number(|fit| fit.loglik)),
+            row("Parameters", &|fit| fit.npar.to_string()),
+            row("AIC", &number(|fit| fit.aic)),
+            row("BIC", &number(|fit| fit.bic)),
+            row("SD of ability", &number(|fit| Some(fit.latent.sd))),
+            row("SD between sites", &number(|fit| fit.site_sd)),
+        ],
     }
 }
 

@@ -115,11 +115,7 @@ fn content(hall: &Arc<Hall>, seen: &Seen, file: &str) -> Result<Vec<u8>, String>
         "codebook.csv" => Ok(repeat::codebook(&seen.plan).into_bytes()),
         "fixed_items.csv" => Ok(repeat::fixed_items(&seen.plan).into_bytes()),
         "booklets.csv" => Ok(repeat::booklets(&seen.plan).into_bytes()),
-        "repeat.sh" => Ok(format!(
-            "#!/bin/sh\n# Repeats the study {name} where all files are in one place.\nset -e\n{}\n",
-            repeat::command(&seen.plan)
-        )
-        .into_bytes()),
+        "repeat.sh" => Ok(repeat::script(&seen.plan).into_bytes()),
         "history.csv" => Ok(history::csv(&past()?.entries).into_bytes()),
         "fit.xlsx" => {
             let fit = hall.fit(name).ok_or("There are no results yet.")?;

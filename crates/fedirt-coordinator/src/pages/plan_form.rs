@@ -9,39 +9,39 @@ use fedirt_protocol::plan::{PlanError, StudyPlan, template};
 use fedirt_protocol::terms::OnLoss;
 use std::collections::BTreeMap;
 
-/// Every field, in the form's order: its name, what it is called in complaints, and what it holds at first. Where a number
-/// may be left out, the plan says what a plan of the command line would.
-const FIELDS: [(&str, &str, &str); 30] = [
-    ("study", "Name", ""),
-    ("purpose", "Purpose", ""),
-    ("items", "Items", ""),
-    ("categories", "Categories", "2"),
-    ("binary", "Model of items with two categories", "2pl"),
-    ("graded", "Model of items with more", "gpcm"),
-    ("anchors", "Items with known parameters", ""),
-    ("sites", "Sites", ""),
-    ("students", "Students", ""),
-    ("mode", "Who learns what", "private"),
-    ("epsilon", "ε", "1"),
-    ("delta", "δ", "1e-6"),
-    ("booklets", "Booklets", ""),
-    ("missing_answers", "Rows that lack an answer", "counted"),
-    ("mixture", "Rows that are all wrong or all right", ""),
-    ("effects", "Site effects", "fixed"),
-    ("site_sd", "SD of ability between sites", "0"),
-    ("publish", "Effects by name", ""),
-    ("join_days", "Days to join", ""),
-    ("hello_hours", "Hours to say hello", "24"),
-    ("upload_hours", "Hours to answer", "24"),
-    ("colluders", "Sites that may work with the coordinator", ""),
-    ("n_min", "Fewest sites that share a sum", "3"),
-    ("on_loss", "If a site vanishes", "wait"),
-    ("max_rounds", "Most rounds", ""),
-    ("algorithm", "Algorithm", "newton"),
-    ("tolerance", "Tolerance", ""),
-    ("nodes", "Nodes", ""),
-    ("range", "Range", ""),
-    ("quadrature", "Weights of the nodes", "density"),
+/// Every field, in the form's order, and what it holds at first. Where a number may be left out, the plan says what a plan
+/// of the command line would.
+const FIELDS: [(&str, &str); 30] = [
+    ("study", ""),
+    ("purpose", ""),
+    ("items", ""),
+    ("categories", "2"),
+    ("binary", "2pl"),
+    ("graded", "gpcm"),
+    ("anchors", ""),
+    ("sites", ""),
+    ("students", ""),
+    ("mode", "private"),
+    ("epsilon", "1"),
+    ("delta", "1e-6"),
+    ("booklets", ""),
+    ("missing_answers", "counted"),
+    ("mixture", ""),
+    ("effects", "fixed"),
+    ("site_sd", "0"),
+    ("publish", ""),
+    ("join_days", ""),
+    ("hello_hours", "24"),
+    ("upload_hours", "24"),
+    ("colluders", ""),
+    ("n_min", "3"),
+    ("on_loss", "wait"),
+    ("max_rounds", ""),
+    ("algorithm", "newton"),
+    ("tolerance", ""),
+    ("nodes", ""),
+    ("range", ""),
+    ("quadrature", "density"),
 ];
 
 /// What was typed, as it was typed: a form with mistakes is shown again with everything in it.
@@ -61,23 +61,18 @@ impl Complaint {
     pub(super) fn new(field: &'static str, text: impl Into<String>) -> Self {
         Self { field, text: text.into() }
     }
-
-    /// What the field is called.
-    pub(super) fn called(&self) -> &'static str {
-        FIELDS.iter().find(|(name, ..)| *name == self.field).map_or("", |(_, called, _)| called)
-    }
 }
 
 impl Default for Form {
     fn default() -> Self {
-        Self(FIELDS.iter().map(|(name, _, first)| (*name, (*first).to_owned())).collect())
+        Self(FIELDS.iter().map(|(name, first)| (*name, (*first).to_owned())).collect())
     }
 }
 
 impl Form {
     /// What was sent.
     pub(super) fn of(fields: &Fields) -> Self {
-        Self(FIELDS.iter().map(|(name, ..)| (*name, fields.get(name).to_owned())).collect())
+        Self(FIELDS.iter().map(|(name, _)| (*name, fields.get(name).to_owned())).collect())
     }
 
     /// What a field holds.
@@ -158,7 +153,7 @@ impl Form {
         let students = self.whole("students", 1, 1_000_000_000, &mut wrong);
         let lines = self.lines(mode, &mut wrong);
         if !wrong.is_empty() {
-            wrong.sort_by_key(|complaint| FIELDS.iter().position(|(name, ..)| *name == complaint.field));
+            wrong.sort_by_key(|complaint| FIELDS.iter().position(|(name, _)| *name == complaint.field));
             return Err(wrong);
         }
         let mut text = template(study, mode, &sites, &items, students.unwrap_or(1));

@@ -136,6 +136,5 @@ fn complaints_stand_at_their_fields() {
         let wrong = form(&[(field, value)]).plan(&Tool).unwrap_err();
         let expected = if field == "algorithm" { "" } else { field };
         assert!(wrong[0].field == expected && wrong[0].text.contains(told), "{field} {value}: {wrong:?}");
-        assert_eq!(wrong[0].called().is_empty(), field == "algorithm");
     }
 }

@@ -62,20 +62,19 @@ fn word(text: &str) -> String {
     if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// The fit on the command line, one file per site; its small files are called as they are when downloaded.
+/// The fit on the command line, one file per site.
 pub(super) fn command(plan: &StudyPlan) -> String {
     let files: Vec<String> = plan.cohort.sites.iter().map(|site| word(&format!("{site}.csv"))).collect();
     let model = &plan.model;
-    let saved = |file: &str| word(&format!("{}-{file}", plan.study));
     let effects = match model.effects {
         Effects::None => "none",
         Effects::Fixed => "fixed",
         Effects::Random => "random",
     };
     let mut out = format!("fedirt fit {}", files.join(" "));
-    out += &format!(" \\\n  --codebook {} --effects {effects}", saved("codebook.csv"));
+    out += &format!(" \\\n  --codebook codebook.csv --effects {effects}");
     if has(plan, "fixed_items.csv") {
-        out += &format!(" --fixed-items {}", saved("fixed_items.csv"));
+        out += " --fixed-items fixed_items.csv";
     }
     match (plan.mode, &plan.privacy) {
         (Mode::Private, Some(privacy)) => {
@@ -91,7 +90,7 @@ pub(super) fn command(plan: &StudyPlan) -> String {
                 out += &format!(" --site-sd {}", privacy.site_sd);
             }
             if has(plan, "booklets.csv") {
-                out += &format!(" --booklets {}", saved("booklets.csv"));
+                out += " --booklets booklets.csv";
             }
         }
         _ => {
@@ -111,6 +110,19 @@ pub(super) fn command(plan: &StudyPlan) -> String {
     }
     out += " \\\n  --out repeated";
     out
+}
+
+/// The command as a script, which also finds its small files under the names that they were saved by.
+pub(super) fn script(plan: &StudyPlan) -> String {
+    let study = &plan.study;
+    let files =
+        ["codebook.csv", "fixed_items.csv", "booklets.csv"].into_iter().filter(|file| has(plan, file));
+    let find = |file: &str| format!("[ -e {file} ] || cp {} {file}\n", word(&format!("{study}-{file}")));
+    format!(
+        "#!/bin/sh\n# Repeats the study {study} where all files are in one place.\nset -e\n{}{}\n",
+        files.map(find).collect::<String>(),
+        command(plan)
+    )
 }
 
 #[cfg(test)]
@@ -143,14 +155,14 @@ mod tests {
         let text = command(&private);
         for part in [
             "a.csv 'b c.csv' d.csv",
-            "--codebook s-codebook.csv",
+            "--codebook codebook.csv",
             "--colluders 1",
             "--mixture",
             "--site-sd 0.5",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        assert!(text.contains("--booklets s-booklets.csv") && !text.contains("--nodes"), "{text}");
+        assert!(text.contains("--booklets booklets.csv") && !text.contains("--nodes"), "{text}");
         assert_eq!(booklets(&private), "booklet,item\nA,x\nA,\"y,z\"\n");
         assert_eq!(codebook(&private), "item,model,categories,lowest\nx,2pl,2,1\n\"y,z\",2pl,2,1\n");
         let mut plain = plan(Mode::Plain);
@@ -158,10 +170,13 @@ mod tests {
         (plain.model.nodes, plain.model.quadrature) = (41, Weighting::Paper);
         let text = command(&plain);
         assert!(
-            text.contains("--fixed-items s-fixed_items.csv") && text.contains("--quadrature paper"),
+            text.contains("--fixed-items fixed_items.csv") && text.contains("--quadrature paper"),
             "{text}"
         );
         assert!(text.contains("--nodes 41") && !text.contains("--private"), "{text}");
+        let text = script(&plain);
+        assert!(text.contains("[ -e codebook.csv ] || cp s-codebook.csv codebook.csv\n"), "{text}");
+        assert!(!text.contains("booklets"), "{text}");
         assert_eq!(fixed_items(&plain), "item,a,d1\nx,1.5,-0.5\n");
     }
 }

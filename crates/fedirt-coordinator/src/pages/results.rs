@@ -4,11 +4,13 @@ use super::{Hall, Hall_, Name, Page, Seen, fits, frame, words};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use fedirt_figures::{expected_score, item_parameters, test_information, wright_map};
 use fedirt_model::fit::{Fit, FitItem, Warning};
 use fedirt_model::items::{Curves, Order, model};
 use fedirt_pages::figure::{Numbers, figure};
+use fedirt_pages::frame::respond;
 use fedirt_pages::{Frame, Html, Link, PageError, Visitor, render};
 use std::sync::Arc;
 
@@ -84,14 +86,16 @@ pub(super) fn open(
     if let Some(fit) = hall.fit(name) {
         return Ok(Ok((seen, fit)));
     }
-    Ok(Err(render(&NonePage {
-        frame: frame(visitor, &seen, "Results", "/results").live(format!("/studies/{name}/events")),
+    let page = NonePage {
+        frame: frame(visitor, &seen, "Results", "/results"),
         name: name.to_owned(),
         subtitle: words::subtitle(&seen),
         why: fits::why_none(&seen),
         waiting: seen.status.waiting_for.clone(),
         over: seen.status.phase == "over",
-    })))
+    };
+    // For programs: what was asked for is not there.
+    Ok(Err(respond(StatusCode::NOT_FOUND, &page)))
 }
 
 /// `GET /studies/{study}/results`.
