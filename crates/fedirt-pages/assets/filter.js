@@ -1,9 +1,10 @@
 // A search field with data-filter="ID" hides the rows of that table which do not hold its text.
 
 for (const field of document.querySelectorAll("input[data-filter]")) {
-  const table = document.getElementById(field.dataset.filter);
   const status = document.getElementById(`${field.dataset.filter}-shown`);
   field.addEventListener("input", () => {
+    // Looked up each time: a page that updates itself may have another one by now.
+    const table = document.getElementById(field.dataset.filter);
     const wanted = field.value.trim().toLowerCase();
     const rows = [...table.tBodies[0].rows];
     let shown = 0;

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// How often a study is looked at for pages that are open.
 const PACE: Duration = Duration::from_millis(700);
 
+/// Names that are shown at once.
+const AWAITED: usize = 30;
+
 #[derive(Template)]
 #[template(path = "live.html")]
 struct LivePage {
@@ -24,6 +27,8 @@ struct LivePage {
     class: &'static str,
     outcome: Option<String>,
     waiting: Vec<String>,
+    /// More of them than are shown at once.
+    others: Vec<String>,
     roster: Option<String>,
     rounds: usize,
     most_rounds: u32,
@@ -74,13 +79,16 @@ pub(super) async fn show(
     });
     let drawn = convergence(&sketch(&rounds, seen.plan.mode));
     let students: u64 = declared.values().map(|d| d.students).sum();
+    let mut waiting = seen.status.waiting_for.clone();
+    let others = waiting.split_off(waiting.len().min(AWAITED));
     let page = LivePage {
         frame: frame(&visitor, &seen, "Live", "").live(format!("/studies/{name}/events")),
         subtitle: words::subtitle(&seen),
         state,
         class,
         outcome: seen.status.outcome.clone().filter(|o| !o.starts_with("finished")),
-        waiting: seen.status.waiting_for.clone(),
+        waiting,
+        others,
         roster: seen.status.roster.clone(),
         rounds: if private { answered(&seen, declared.len()) } else { rounds.len() },
         most_rounds: seen.plan.model.max_rounds,
