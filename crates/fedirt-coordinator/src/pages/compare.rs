@@ -195,7 +195,7 @@ fn facts(own: &Fit, other: &Fit) -> Table {
     let number = |of: fn(&Fit) -> Option<f64>| move |fit: &Fit| words::fixed(of(fit), 3);
     Table {
         caption: "Both fits".into(),
-        headers: ["", "Here", "There"].map(String::from).to_vec(),
+        headers: ["What", "Here", "There"].map(String::from).to_vec(),
         rows: vec![
             row("Model", &|fit| words::model(&fit.model)),
             row("Site effects", &|fit| fit.effects.clone()),
