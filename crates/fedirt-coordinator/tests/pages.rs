@@ -337,7 +337,7 @@ fn over_tls_the_cookie_is_bound_to_its_host() {
         .send(format!("key={key}"))
         .unwrap();
     let cookie = response.headers()["set-cookie"].to_str().unwrap();
-    assert!(cookie.starts_with("__Host-fedirt-coordinator=") && cookie.contains("; Secure"), "{cookie}");
+    assert!(cookie.starts_with("__Host-fedirt-coordinator-") && cookie.contains("; Secure"), "{cookie}");
     assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
     server.stop().unwrap();
 }

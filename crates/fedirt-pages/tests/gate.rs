@@ -66,6 +66,7 @@ fn pages(tls: bool) -> Pages {
     let book = Arc::new(Book(Mutex::new(logins.to_vec())));
     let settings = GateSettings {
         product: "test",
+        port: 8444,
         tls,
         hosts: vec!["localhost".into(), "::1".into()],
         lifetimes: Lifetimes { idle: 1000, longest: 5000 },
