@@ -89,7 +89,7 @@ pub(crate) async fn guard(
     if posted && !gate.is_ours(request.headers()) {
         let text =
             "The form came from another page. Nothing was done. Open the page here, and send its form.";
-        return PageError::forbidden(text).into_response();
+        return after(request, PageError::forbidden(text).into_response()).await;
     }
     let mut visitor = None;
     if let Some(right) = right {
@@ -97,12 +97,7 @@ pub(crate) async fn guard(
             || request.headers().get(header::ACCEPT).is_some_and(|accept| accept == "text/event-stream");
         let Some((login, open)) = gate.who(request.headers(), passive) else {
             let answer = stranger(&gate, &request, posted || passive);
-            if posted {
-                // Read to its end and forgotten: a connection that is closed under a form shows no page at all.
-                let body = request.into_body();
-                let _ = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, LONGEST_FORM)).await;
-            }
-            return answer;
+            return after(request, answer).await;
         };
         if !login.role.may(right) {
             let text = format!(
@@ -111,7 +106,7 @@ pub(crate) async fn guard(
                 login.role,
                 if right == Right::Administer { "an administrator" } else { "an analyst or administrator" }
             );
-            return PageError::forbidden(text).into_response();
+            return after(request, PageError::forbidden(text).into_response()).await;
         }
         visitor = Some(Visitor::new(&gate, login, open));
     }
@@ -130,6 +125,15 @@ pub(crate) async fn guard(
         request.extensions_mut().insert(visitor);
     }
     next.run(request).await
+}
+
+/// Refuses what was sent, read to its end and forgotten: a connection that is closed under a form shows no page at all.
+async fn after(request: Request, answer: Response) -> Response {
+    if request.method() == Method::POST {
+        let body = request.into_body();
+        let _ = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, LONGEST_FORM)).await;
+    }
+    answer
 }
 
 /// Somebody who is not logged in is sent to the door; whose session is over is told so, and brought back afterwards.
