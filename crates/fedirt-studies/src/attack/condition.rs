@@ -54,8 +54,8 @@ pub struct Condition {
     pub epsilons: Vec<Option<f64>>,
 }
 
-/// Seeds of a cheap condition, where what is claimed is an absence, for each of the others.
-const PRIVATE_SEEDS: u64 = 5;
+/// Data sets of `private` for each of the others: they are cheap, and what is claimed is an absence, which takes many.
+const PRIVATE_SEEDS: u64 = 100;
 
 impl Condition {
     fn new(protocol: Protocol, items: usize, sites: usize, students: usize) -> Self {

@@ -1,47 +1,45 @@
 //! The pictures: squares of students for everybody, and rows against rounds for those who want to know more.
 
 use super::condition::Protocol;
-use super::record::Record;
 use super::summary::Cell;
 use fedirt_figures::{Block, Figure, PanelPoint, PanelRow, Panels, RebuiltRows, panels, rebuilt_rows};
 
-/// The strongest attack on the first data set of a protocol, at the size that stands in the picture.
+/// The attack on a protocol that finds most on average, at the size that stands in the picture.
 fn strongest(
-    records: &[Record],
+    cells: &[Cell],
     protocol: Protocol,
     size: (usize, usize),
-    fits: impl Fn(&Record) -> bool,
-) -> Option<&Record> {
-    let here = |r: &&Record| r.protocol == protocol && r.decimals.is_none() && fits(r);
-    let seed = records.iter().map(|r| r.seed).min()?;
-    let all = || records.iter().filter(here).filter(|r| r.seed == seed);
-    let same = all().filter(|r| (r.items, r.students) == size).max_by_key(|r| r.found);
-    same.or_else(|| all().max_by_key(|r| r.found))
+    fits: impl Fn(&Cell) -> bool,
+) -> Option<&Cell> {
+    let all = || cells.iter().filter(|c| c.protocol == protocol && c.decimals.is_none() && fits(c));
+    let most = |a: &&Cell, b: &&Cell| a.found.total_cmp(&b.found);
+    let same = all().filter(|c| (c.items, c.students) == size).max_by(most);
+    same.or_else(|| all().max_by(most))
 }
 
-/// One school under three protocols.
-pub(super) fn at_a_glance(records: &[Record]) -> Figure {
-    let first = records.iter().find(|r| r.protocol == Protocol::Published);
-    let size = first.map_or((0, 0), |r| (r.items, r.students));
-    let block = |r: &Record, heading: String, sentence: &str| Block {
+/// One school under three protocols, on average over the data sets.
+pub(super) fn at_a_glance(cells: &[Cell]) -> Figure {
+    let first = cells.iter().find(|c| c.protocol == Protocol::Published);
+    let size = first.map_or((0, 0), |c| (c.items, c.students));
+    let block = |c: &Cell, heading: String, sentence: &str| Block {
         heading,
         sentence: sentence.to_owned(),
-        rebuilt: r.found,
-        guessed: r.guess,
-        of: r.rows,
+        rebuilt: c.found.round() as usize,
+        guessed: c.guess.round() as usize,
+        of: c.rows,
     };
     let mut blocks = Vec::new();
-    if let Some(r) = strongest(records, Protocol::Published, size, |_| true) {
+    if let Some(r) = strongest(cells, Protocol::Published, size, |_| true) {
         let sentence = "The server sees this school's log-likelihood and gradient in every round.";
         blocks.push(block(r, format!("As published: one school of {}", r.students), sentence));
     }
-    if let Some(r) = strongest(records, Protocol::Secure, size, |_| true) {
+    if let Some(r) = strongest(cells, Protocol::Secure, size, |_| true) {
         let sentence = "The coordinator sees sums over all schools: rows without the name of a school.";
         let heading = format!("Secure: {} schools of {} together", r.sites, r.students);
         blocks.push(block(r, heading, sentence));
     }
-    let one = |r: &Record| r.epsilon == Some(1.0) && r.attack.ends_with("one school");
-    if let Some(r) = strongest(records, Protocol::Private, size, one) {
+    let one = |r: &Cell| r.epsilon == Some(1.0) && r.attack.ends_with("one school");
+    if let Some(r) = strongest(cells, Protocol::Private, size, one) {
         let sentence =
             "The coordinator sees two noisy sums, and is even given all rows of the other schools.";
         blocks.push(block(r, format!("Private, ε = 1: one school of {}", r.students), sentence));
@@ -55,7 +53,7 @@ pub(super) fn at_a_glance(records: &[Record]) -> Figure {
         description: format!("{}.", told.join(". ")),
         blocks,
         notes: vec![
-            "Guessed: rows that are right when one names those that the fitted model makes likeliest, without any attack."
+            "Guessed: rows that are right when one names those that the fitted model makes likeliest, without any attack. Both numbers are means over data sets."
                 .to_owned(),
         ],
     })

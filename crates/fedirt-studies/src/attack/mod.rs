@@ -14,8 +14,9 @@
 //! | `tilt` | from noisy sums and a model to the likeliest counts |
 //! | `whole` | from counts to rows, and the guess without any attack |
 //! | `exact`, `noisy` | the attacks |
-//! | `record`, `summary`, `words`, `files`, `figures` | what came of them |
+//! | `record`, `summary`, `bound`, `words`, `files`, `figures` | what came of them |
 
+mod bound;
 mod condition;
 mod equations;
 mod exact;
@@ -34,6 +35,7 @@ mod vectors;
 mod whole;
 mod words;
 
+pub use bound::{AtMost, Bound, bounds};
 pub use condition::{Condition, Protocol};
 pub use files::files;
 pub use record::Record;
@@ -85,7 +87,7 @@ pub enum AttackError {
 /// What is to be tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Seeds per condition; `private` has five times as many.
+    /// Seeds per condition; `private` has a hundred times as many.
     pub replications: u64,
     /// The first of them.
     pub first_seed: u64,
@@ -107,7 +109,7 @@ impl Options {
 
     /// A text that is the same for the same study: for its journal.
     pub fn identity(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&("fedirt.study.attack/1", env!("CARGO_PKG_VERSION"), self))
+        serde_json::to_string(&("fedirt.study.attack/2", env!("CARGO_PKG_VERSION"), self))
     }
 
     /// Every condition with every seed.

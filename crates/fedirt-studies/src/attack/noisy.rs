@@ -24,41 +24,36 @@ pub(super) const DELTA: f64 = 1e-6;
 /// μ of the control: noise in the eighth decimal.
 const NO_NOISE: f64 = 1e8;
 
+/// Whose rows are looked for, where the others are known.
+const SCHOOL: usize = 0;
+
 /// All rows from the sums, and the rows of one school by an attacker who knows those of all the others.
 pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, AttackError> {
     let data = condition.data(seed);
     let all = patterns::counts(&data.tables, condition.items);
-    let school = patterns::counts([&data.tables[0]], condition.items);
+    let school = patterns::counts([&data.tables[SCHOOL]], condition.items);
     let others: Vec<f64> = all.iter().zip(&school).map(|(a, s)| a - s).collect();
+    let nobody = vec![0.0; all.len()];
     let mut records = Vec::new();
     for &epsilon in &condition.epsilons {
         let run = Run::new(condition, &data, epsilon, seed)?;
-        let nobody = vec![0.0; all.len()];
         for (target, truth, known) in [("all schools", &all, &nobody), ("one school", &school, &others)] {
             let students: f64 = truth.iter().sum();
             let expected: Vec<f64> = run.model.iter().map(|p| p * students).collect();
             let guess = Rows::new(&expected, truth);
-            let blocks = run.without(known);
-            let equations = Equations::new(&blocks, students, None, |_| true);
+            let equations = Equations::new(&run.without(known), students, None, |_| true);
             let least_squares = equations.solve().x;
             let (matrix, told) = equations.parts();
             let likeliest = likeliest_counts(matrix, told, &expected);
             for (way, counts) in [("least squares", least_squares), ("likeliest counts", likeliest)] {
-                let rounds = blocks.len();
+                let (attack, found) = (format!("{way} of {target}"), Rows::new(&counts, truth));
                 records.push(Record {
-                    rounds,
-                    rounds_run: rounds,
+                    rounds: run.blocks.len(),
+                    rounds_run: run.blocks.len(),
                     epsilon,
                     numbers: equations.len(),
                     certain: epsilon.is_none() && equations.explained_by(&rounded(&counts)),
-                    ..Record::new(
-                        condition,
-                        seed,
-                        &format!("{way} of {target}"),
-                        truth,
-                        Rows::new(&counts, truth),
-                        guess,
-                    )
+                    ..Record::new(condition, seed, &attack, truth, found, guess)
                 });
             }
         }

@@ -37,11 +37,11 @@ pub struct Record {
     pub numbers: usize,
     /// Rows that were looked for.
     pub rows: usize,
-    /// Rows that were found.
+    /// Rows that were found: by the likeliest rows in `private`, elsewhere by the best of three ways.
     pub found: usize,
     /// Whether the whole counts explain all numbers, so that the attacker knows that they are right.
     pub certain: bool,
-    /// Rows that the fitted model alone lets one guess, by the best of three ways.
+    /// Rows that the fitted model alone lets one guess, counted in the same way.
     pub guess: usize,
     /// By rounding expected counts.
     pub guess_rounded: usize,
@@ -60,6 +60,11 @@ impl Record {
         found: Rows,
         guess: Rows,
     ) -> Self {
+        // Where attack and guess are close, choosing between ways after the fact would decide between them.
+        let counted = |rows: Rows| match condition.protocol {
+            Protocol::Private => rows.likeliest,
+            _ => rows.best(),
+        };
         Self {
             condition: condition.name(),
             protocol: condition.protocol,
@@ -76,9 +81,9 @@ impl Record {
             epsilon: None,
             numbers: 0,
             rows: truth.iter().sum::<f64>() as usize,
-            found: found.best(),
+            found: counted(found),
             certain: false,
-            guess: guess.best(),
+            guess: counted(guess),
             guess_rounded: guess.rounded,
             guess_remainder: guess.remainder,
             guess_likeliest: guess.likeliest,

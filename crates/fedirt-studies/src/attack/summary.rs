@@ -1,5 +1,6 @@
 //! Attacks of one kind over all seeds.
 
+use super::bound::limit;
 use super::condition::Protocol;
 use super::record::Record;
 use serde::Serialize;
@@ -45,6 +46,8 @@ pub struct Cell {
     pub beyond: f64,
     /// Its Monte Carlo standard error, where there are several seeds.
     pub beyond_error: Option<f64>,
+    /// Limits that hold for all comparisons at the same ε together; `private` only.
+    pub beyond_limits: Option<(f64, f64)>,
 }
 
 impl Cell {
@@ -58,9 +61,9 @@ impl Cell {
         self.found / self.rows.max(1) as f64
     }
 
-    /// Whether more was found than guessed, by more than 1.96 Monte Carlo errors. One seed says nothing.
+    /// Whether more was found than guessed: the lower limit, which holds for all comparisons together, is above zero.
     pub fn beyond_the_guess(&self) -> bool {
-        self.beyond_error.is_some_and(|error| self.beyond > 1.96 * error && self.beyond > 0.0)
+        self.beyond_limits.is_some_and(|(low, _)| low > 0.0)
     }
 
     fn new(records: &[&Record]) -> Option<Self> {
@@ -94,6 +97,7 @@ impl Cell {
             guess_range: range(&|r| r.guess),
             beyond,
             beyond_error: (records.len() > 1).then(|| (squares / (n - 1.0)).sqrt()),
+            beyond_limits: None,
         })
     }
 }
@@ -114,7 +118,9 @@ pub fn cells(records: &[Record]) -> Vec<Cell> {
             None => groups.push(vec![record]),
         }
     }
-    groups.iter().filter_map(|group| Cell::new(group)).collect()
+    let mut cells: Vec<Cell> = groups.iter().filter_map(|group| Cell::new(group)).collect();
+    limit(&mut cells);
+    cells
 }
 
 #[cfg(test)]
@@ -135,6 +141,7 @@ mod tests {
         // Differences 7, 5, 3: mean 5, SD 2, error 2/√3.
         assert_eq!(cell.beyond, 5.0);
         assert!((cell.beyond_error.unwrap() - 2.0 / 3f64.sqrt()).abs() < 1e-12);
-        assert!(cell.beyond_the_guess() && !cell.all_found());
+        // Exact sums need no comparison with a guess: they give rows away, or do not.
+        assert!(cell.beyond_limits.is_none() && !cell.all_found());
     }
 }

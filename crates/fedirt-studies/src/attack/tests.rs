@@ -170,13 +170,18 @@ fn the_published_protocol_gives_all_rows_away_and_noise_none() {
         assert_eq!(published.len(), 2);
         for cell in published {
             assert!(cell.all_found() && cell.certain == cell.seeds, "{cell:?}");
-            assert!(cell.beyond_the_guess(), "{cell:?}");
+            assert!(cell.guess_range.1 < cell.rows, "{cell:?}");
         }
     }
     let secure = last(Protocol::Secure, "opening and Newton and closing sums");
     assert!(secure.iter().all(|c| c.all_found()), "{secure:?}");
-    for cell in cells.iter().filter(|c| c.epsilon == Some(1.0)) {
+    let private: Vec<&Cell> = cells.iter().filter(|c| c.epsilon == Some(1.0)).collect();
+    assert_eq!(private.len(), 4);
+    for cell in private {
         assert!(!cell.beyond_the_guess(), "{cell:?}");
+        // And the comparison is sharp enough to have seen a row in twenty.
+        let (low, high) = cell.beyond_limits.expect("limits");
+        assert!(high - low < 0.1 * cell.rows as f64 && high < 0.05 * cell.rows as f64, "{cell:?}");
     }
     // Without the noise the same attack finds more: it is no weak attack that noise is held against.
     let control = last(Protocol::Private, "least squares of one school");
@@ -200,7 +205,16 @@ fn threads_and_stops_change_no_byte() {
     let names: Vec<&str> = one.0.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,
-        ["attack.csv", "attack.json", "rebuilt.svg", "rebuilt.png", "rounds.svg", "rounds.png", "index.html"]
+        [
+            "attack.csv",
+            "cells.csv",
+            "attack.json",
+            "rebuilt.svg",
+            "rebuilt.png",
+            "rounds.svg",
+            "rounds.png",
+            "index.html"
+        ]
     );
     let csv = String::from_utf8(one.0[0].1.clone()).expect("text");
     assert!(csv.starts_with("protocol,items,") && csv.lines().count() > 20);

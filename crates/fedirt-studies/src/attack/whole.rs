@@ -10,7 +10,7 @@ pub(super) struct Rows {
     pub rounded: usize,
     /// By largest remainders, so that they add up to the number of students.
     pub remainder: usize,
-    /// The likeliest rows, one after the other, if counts are Poisson with these means.
+    /// The likeliest rows, one after the other, if counts are binomial with these means.
     pub likeliest: usize,
 }
 
@@ -25,7 +25,8 @@ impl Rows {
         }
     }
 
-    /// The best of the three. Attack and guess are both given it: neither gains by the choice.
+    /// The best of the three, chosen when the truth is known. It shows what can be had at all; where attack and guess
+    /// are close, it flatters the one whose three ways differ more, and a way must be chosen beforehand.
     pub(super) fn best(self) -> usize {
         self.rounded.max(self.remainder).max(self.likeliest)
     }
@@ -62,8 +63,10 @@ struct Candidate {
     /// P(count > rows named so far).
     chance: f64,
     named: f64,
-    /// P(count = rows named so far).
-    mass: f64,
+    /// log P(count = rows named so far).
+    log_mass: f64,
+    /// log(p/(1 − p)).
+    log_odds: f64,
 }
 
 impl PartialEq for Candidate {
@@ -86,21 +89,29 @@ impl Ord for Candidate {
     }
 }
 
-/// One row for each student, each where one more is likeliest. If counts are Poisson, no other choice has more rows
-/// right on average: the expected number is Σ P(count ≥ k) over the rows that are named.
+/// A pattern that every student has is one that nearly every student has: logarithms stay finite.
+const SURE: f64 = 1.0 - 1e-12;
+
+/// One row for each student, each where one more is likeliest.
+///
+/// Under a model with the probabilities p_x the count of a pattern is binomial(N, p_x), and the expected number of
+/// right rows is Σ P(count ≥ k) over the rows that are named, which falls with k. So this is the Bayes guess under
+/// that model: no other choice has more rows right on average.
 pub(super) fn likeliest(means: &[f64], students: f64) -> Vec<f64> {
     let mut out = vec![0.0; means.len()];
     let first = |(pattern, mean): (usize, &f64)| {
-        let mass = (-mean.max(0.0)).exp();
-        Candidate { pattern, chance: 1.0 - mass, named: 0.0, mass }
+        let p = (mean / students).clamp(0.0, SURE);
+        let log_mass = students * (-p).ln_1p();
+        let log_odds = p.ln() - (-p).ln_1p();
+        Candidate { pattern, chance: -log_mass.exp_m1(), named: 0.0, log_mass, log_odds }
     };
     let mut heap: BinaryHeap<Candidate> = means.iter().enumerate().map(first).collect();
     for _ in 0..students as usize {
         let Some(mut next) = heap.pop() else { break };
         out[next.pattern] += 1.0;
+        next.log_mass += ((students - next.named) / (next.named + 1.0)).ln() + next.log_odds;
         next.named += 1.0;
-        next.mass *= means[next.pattern].max(0.0) / next.named;
-        next.chance -= next.mass;
+        next.chance -= next.log_mass.exp();
         heap.push(next);
     }
     out
@@ -116,7 +127,8 @@ mod tests {
         assert_eq!(rounded(&means), [3.0, 0.0, 0.0, 1.0]);
         assert_eq!(largest_remainders(&means, 4.0), [3.0, 0.0, 0.0, 1.0]);
         assert_eq!(largest_remainders(&means, 5.0), [3.0, 1.0, 0.0, 1.0]);
-        // P(Poisson(2.6) ≥ 1, 2, 3, 4) = 0.926, 0.733, 0.482, 0.264; P(Poisson(0.6) ≥ 1) = 0.451; P(0.4) = 0.330.
+        // Of 4 students: P(count ≥ 1, 2, 3, 4) = 0.985, 0.874, 0.563, 0.179 for a mean of 2.6; P(count ≥ 1) = 0.478
+        // for 0.6 and 0.344 for 0.4. Of 7: 0.961, 0.801, 0.519, 0.241; 0.466 and 0.337.
         assert_eq!(likeliest(&means, 4.0), [3.0, 0.0, 0.0, 1.0]);
         assert_eq!(likeliest(&means, 7.0), [4.0, 1.0, 1.0, 1.0]);
     }
@@ -132,19 +144,18 @@ mod tests {
 
     #[test]
     fn no_other_choice_has_more_rows_right_on_average() {
-        // Brute force: all ways to name 3 rows of 4 patterns, by the exact expectation of Σ min(named, count).
-        let means = [1.3, 0.9, 0.35, 0.2];
+        // Brute force: all ways to name 3 rows of 4 patterns, by the exact expectation of Σ min(named, count) over all
+        // 4³ data sets of three students.
+        let means = [1.3, 0.95, 0.4, 0.35];
         let expected = |named: &[f64]| -> f64 {
-            let tail = |mean: f64, k: usize| {
-                let mut mass = (-mean).exp();
-                let mut below = 0.0;
-                for c in 0..k {
-                    below += mass;
-                    mass *= mean / (c + 1) as f64;
-                }
-                1.0 - below
-            };
-            named.iter().zip(means).map(|(n, m)| (1..=*n as usize).map(|k| tail(m, k)).sum::<f64>()).sum()
+            let mut sum = 0.0;
+            for data in 0..64usize {
+                let rows = [data & 3, data >> 2 & 3, data >> 4 & 3];
+                let chance: f64 = rows.iter().map(|x| means[*x] / 3.0).product();
+                let count = |x: usize| rows.iter().filter(|r| **r == x).count() as f64;
+                sum += chance * named.iter().enumerate().map(|(x, n)| n.min(count(x))).sum::<f64>();
+            }
+            sum
         };
         let mut best: f64 = 0.0;
         for code in 0..256usize {
@@ -154,5 +165,13 @@ mod tests {
             }
         }
         assert!((expected(&likeliest(&means, 3.0)) - best).abs() < 1e-12);
+    }
+
+    #[test]
+    fn whole_counts_stay_as_they_are() {
+        // However many students there are: the median of a binomial with a whole mean is that mean.
+        let counts = [2900.0, 60.0, 20.0, 12.0, 5.0, 1.0, 1.0, 1.0, 0.0];
+        assert_eq!(likeliest(&counts, 3000.0), counts);
+        assert_eq!(likeliest(&[7.0, 0.0], 7.0), [7.0, 0.0]);
     }
 }

@@ -1,9 +1,10 @@
 //! What was found, in words and in a table for the terminal. Every number comes from the records.
 
+use super::bound::{Bound, bounds};
 use super::condition::Protocol;
 use super::record::Record;
 use super::summary::{Cell, cells};
-use crate::publish::aligned;
+use crate::publish::{aligned, brief};
 
 /// "3 of 7", or "86–98 of 100".
 fn of(range: (usize, usize), rows: usize) -> String {
@@ -93,41 +94,73 @@ fn rounding(cells: &[Cell]) -> Option<String> {
     (!told.is_empty()).then(|| format!("With numbers rounded to 4 decimals: {}.", told.join("; ")))
 }
 
+/// "0.31 of 50", for all sizes.
+fn at_most(bound: &Bound) -> String {
+    let said: Vec<String> =
+        bound.at_most.iter().map(|a| format!("{} of {}", brief(a.beyond.max(0.0), 2), a.rows)).collect();
+    match &said[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => said.join(", "),
+    }
+}
+
+/// What noise leaves at each ε, with one bound for all comparisons.
+fn verdict(bound: &Bound, epsilon: f64, cells: &[Cell]) -> Option<String> {
+    let tried = || cells.iter().filter(|c| c.protocol == Protocol::Private && c.epsilon == Some(epsilon));
+    let top = tried().max_by(|a, b| standing(a).total_cmp(&standing(b)))?;
+    let largest = format!(
+        "{} ± {} rows of {}, {}",
+        brief(top.beyond, 2),
+        brief(top.beyond_error.unwrap_or(0.0), 1),
+        top.rows,
+        top.attack
+    );
+    let all = format!(
+        "with {:.0} % confidence for all {} together, rows beyond the guess are {} at most",
+        100.0 * bound.confidence,
+        bound.comparisons,
+        at_most(bound)
+    );
+    Some(match bound.above {
+        0 => format!(
+            "Private with ε = {epsilon}: none of {} attacks found more rows than the guess, beyond Monte Carlo error (the one that stands out most: {largest}). In numbers: {all}.",
+            bound.comparisons
+        ),
+        above => format!(
+            "Private with ε = {epsilon}: {above} of {} attacks found more rows than the guess (the one that stands out most: {largest}). In numbers: {all}.",
+            bound.comparisons
+        ),
+    })
+}
+
+/// How far a difference is from zero, in units of its error.
+fn standing(cell: &Cell) -> f64 {
+    match cell.beyond_error {
+        Some(error) if error > 0.0 => cell.beyond / error,
+        _ => cell.beyond.signum() * f64::MAX,
+    }
+}
+
 /// What noise leaves, and what the same attack finds without it.
 fn private(cells: &[Cell]) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut epsilons: Vec<f64> = Vec::new();
-    let private = || cells.iter().filter(|c| c.protocol == Protocol::Private);
-    for epsilon in private().filter_map(|c| c.epsilon) {
-        if !epsilons.contains(&epsilon) {
-            epsilons.push(epsilon);
-        }
+    let mut bounds = bounds(cells);
+    // The strongest promise first.
+    bounds.reverse();
+    let mut out: Vec<String> =
+        bounds.iter().filter_map(|bound| verdict(bound, bound.epsilon?, cells)).collect();
+    if out.is_empty() && cells.iter().any(|c| c.protocol == Protocol::Private) {
+        out.push(
+            "Private: one data set says nothing about whether an attack finds more than a guess.".into(),
+        );
     }
-    epsilons.sort_by(f64::total_cmp);
-    for epsilon in epsilons {
-        let tried: Vec<&Cell> = private().filter(|c| c.epsilon == Some(epsilon)).collect();
-        let beyond: Vec<&&Cell> = tried.iter().filter(|c| c.beyond_the_guess()).collect();
-        let Some(top) = tried.iter().max_by(|a, b| a.beyond.total_cmp(&b.beyond)) else { continue };
-        let error = top.beyond_error.map_or(String::new(), |error| format!(" ± {error:.2}"));
-        let most = format!("{:+.2}{error}", top.beyond);
-        out.push(match beyond.is_empty() {
-            true => format!(
-                "Private with ε = {epsilon}: no attack of {} found more rows than the fitted model lets one guess, beyond Monte Carlo error (the largest mean difference is {most} rows).",
-                tried.len()
-            ),
-            false => format!(
-                "Private with ε = {epsilon}: {} of {} attacks found more rows than the guess, by {most} on average at most.",
-                beyond.len(),
-                tried.len()
-            ),
-        });
-    }
-    let control: Vec<&Cell> = private().filter(|c| c.epsilon.is_none() && c.beyond_the_guess()).collect();
+    let private = cells.iter().filter(|c| c.protocol == Protocol::Private);
+    let control: Vec<&Cell> = private.filter(|c| c.epsilon.is_none() && c.beyond_the_guess()).collect();
     if let Some(best) = control.iter().max_by(|a, b| a.share().total_cmp(&b.share())) {
         out.push(format!(
-            "It is the noise that protects: the same attack on the same sums without noise finds {} where the guess is {} ({}).",
-            of(best.found_range, best.rows),
-            of(best.guess_range, best.rows),
+            "It is the noise that protects: the same attack on the same sums without noise finds {} of {} rows on average where the guess is {} ({}).",
+            brief(best.found, 3),
+            best.rows,
+            brief(best.guess, 3),
             size(best)
         ));
     }
@@ -135,8 +168,21 @@ fn private(cells: &[Cell]) -> Vec<String> {
 }
 
 /// Headers of the table.
-pub(super) const HEADERS: [&str; 10] =
-    ["protocol", "items", "schools", "attack", "rounds", "decimals", "ε", "rows", "found", "guess"];
+pub(super) const HEADERS: [&str; 13] = [
+    "protocol",
+    "items",
+    "schools",
+    "attack",
+    "rounds",
+    "decimals",
+    "ε",
+    "data sets",
+    "rows",
+    "found",
+    "guess",
+    "beyond the guess",
+    "at most",
+];
 
 /// One line of the table.
 pub(super) fn line(cell: &Cell) -> Vec<String> {
@@ -155,9 +201,15 @@ pub(super) fn line(cell: &Cell) -> Vec<String> {
             None if private => "no noise".into(),
             None => "–".into(),
         },
+        cell.seeds.to_string(),
         cell.rows.to_string(),
         range(cell.found_range),
         range(cell.guess_range),
+        match cell.beyond_error {
+            Some(error) => format!("{} ({})", brief(cell.beyond, 3), brief(error, 1)),
+            None => brief(cell.beyond, 3),
+        },
+        cell.beyond_limits.map_or("–".into(), |(_, high)| brief(high, 2)),
     ]
 }
 

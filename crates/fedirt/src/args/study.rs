@@ -116,7 +116,7 @@ const EMPIRICAL_EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = ATTACK_EXAMPLES)]
 pub(crate) struct AttackArgs {
-    /// Data sets per condition; private runs, where what is claimed is an absence, have five times as many
+    /// Data sets per condition; private runs, where what is claimed is an absence, have a hundred times as many
     #[arg(long, value_name = "T", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub replications: u64,
     /// Seed of the first data set; the others follow it
@@ -131,7 +131,7 @@ pub(crate) struct AttackArgs {
 
 const ATTACK_EXAMPLES: &str = "Examples:
   fedirt study attack --quick
-  fedirt study attack --replications 10 --out attack
+  fedirt study attack --replications 5 --out attack
 
 Rows come back from the published protocol, school by school, and from secure sums, all schools together. From private
 runs no more should come back than the fitted model lets one guess. Read index.html first.";
