@@ -67,9 +67,12 @@ impl<W: Write> Journal<W> {
     pub fn resume(settings: &str, text: &str, out: W) -> Result<Self, JournalError> {
         let mut journal = Self::begin(settings, out)?;
         let mut lines = text.split_inclusive('\n').enumerate();
-        let begun = lines.next().and_then(|(_, line)| serde_json::from_str::<Line<String>>(line).ok());
-        if begun.is_some_and(|line| line.key != SETTINGS || line.record != settings) {
-            return Err(JournalError::Settings);
+        // A first line that was cut off was the only one: nothing was done yet.
+        if let Some((_, line)) = lines.next().filter(|(_, line)| line.ends_with('\n')) {
+            let begun = serde_json::from_str::<Line<String>>(line).ok();
+            if begun.is_none_or(|line| line.key != SETTINGS || line.record != settings) {
+                return Err(JournalError::Settings);
+            }
         }
         for (at, line) in lines.filter(|(_, line)| line.ends_with('\n')) {
             let line: Line<serde_json::Value> =

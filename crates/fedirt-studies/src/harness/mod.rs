@@ -127,5 +127,9 @@ mod tests {
         let text = String::from_utf8(file).expect("text");
         let other = Journal::resume("nine sites", &text, Vec::new());
         assert!(matches!(other, Err(JournalError::Settings)));
+        // What does not say which study it is of is of none; what was cut off there has no records.
+        let unnamed = Journal::resume("ten sites", "{\"key\":\"4\",\"record\":2.0}\n", Vec::new());
+        assert!(matches!(unnamed, Err(JournalError::Settings)));
+        assert!(Journal::resume("ten sites", &text[..9], Vec::new()).is_ok());
     }
 }

@@ -27,7 +27,7 @@ struct Failure<'a> {
     first_reason: Option<&'a str>,
 }
 
-const RANDOM_NUMBERS: &str = "ChaCha8 with the seed; items: stream = group of scenarios; scenario i (its index): abilities stream 2^32 (i + 1), answers of replication t (from 0) that + 16 (t + 1), noise of method m that + 1 + m mod 15";
+const RANDOM_NUMBERS: &str = "ChaCha8 with the seed; items: stream = group of scenarios; scenario i (its index): abilities stream 2^32 (i + 1), answers of replication t (from 0) that + 16 (t + 1), noise of method m (from 0, packages of R not counted) that + 1 + m mod 15";
 
 /// A number in a file; nothing where there is none.
 fn number(x: Option<f64>) -> String {

@@ -19,6 +19,9 @@ const BIAS: [Row; 2] = [
     Row { criterion: Criterion::Bias, parameter: "b", label: "Bias of difficulty (logits)", log: false },
 ];
 
+/// Item parameters that are nowhere further apart are the same.
+const SAME: f64 = 1e-4;
+
 pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
     let tables = item_tables(study, summary);
     let article = Article {
@@ -42,10 +45,11 @@ fn sizes(study: &PaperStudy) -> Vec<usize> {
 fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     let mut out = Vec::new();
     let distance = |name: &str| study.method(name).and_then(|m| summary.distances[m]);
-    let replications = study.options.replications as usize * study.scenarios.len();
-    if let Some(distance) = distance("fedirt") {
+    if let Some((method, distance)) = study.method("fedirt").zip(distance("fedirt")) {
+        let verdict = if distance < SAME { "is the pooled fit" } else { "is not the pooled fit" };
         out.push(format!(
-            "FedIRT is the pooled fit: over {replications} replications the largest difference of an item parameter is {}.",
+            "FedIRT {verdict}: over {} replications the largest difference of an item parameter is {}.",
+            summary.compared[method],
             brief(distance, 2)
         ));
     }
@@ -71,13 +75,12 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     let ratios = |over: &str, under: &str| -> String {
         let one = |n| {
             let ratio = |parameter| summary.ratio(study, (over, under), parameter, of_size(study, n));
-            let text = |r: Option<f64>| r.map_or("–".into(), |r| brief(r, 2));
-            format!("{} and {} at Nₖ = {n}", text(ratio("a")), text(ratio("b")))
+            format!("{} and {} at Nₖ = {n}", ratio_text(ratio("a")), ratio_text(ratio("b")))
         };
         sizes(study).into_iter().map(one).collect::<Vec<_>>().join(", ")
     };
     out.push(format!(
-        "FedIRT-DP at ε = 2 has so many times the mean squared error of FedIRT, for a and b: {}.",
+        "FedIRT-DP at ε = 2 has so many times the mean squared error of FedIRT, for a and b (± Monte Carlo errors): {}.",
         ratios("fedirt_dp_2", "fedirt")
     ));
     let all = |_: usize| true;
@@ -88,10 +91,9 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     ));
     for epsilon in EPSILONS {
         let (private, published) = (format!("private_{epsilon}"), format!("fedirt_dp_{epsilon}"));
-        let ratio =
-            |p| summary.ratio(study, (&private, &published), p, all).map_or("–".into(), |r| brief(r, 2));
+        let ratio = |p| ratio_text(summary.ratio(study, (&private, &published), p, all));
         out.push(format!(
-            "At ε = {epsilon} the private default has {} of FedIRT-DP's mean squared error for a, and {} for b (geometric means over conditions).",
+            "At ε = {epsilon} the private default has {} of FedIRT-DP's mean squared error for a, and {} for b (geometric means over conditions, ± Monte Carlo errors).",
             ratio("a"),
             ratio("b")
         ));
@@ -106,6 +108,15 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
         }
     }
     out
+}
+
+/// A ratio with its Monte Carlo error.
+fn ratio_text(ratio: Option<(f64, Option<f64>)>) -> String {
+    match ratio {
+        Some((ratio, Some(error))) => format!("{} ± {}", brief(ratio, 3), brief(error, 1)),
+        Some((ratio, None)) => brief(ratio, 3),
+        None => "–".into(),
+    }
 }
 
 fn largest(study: &PaperStudy) -> usize {

@@ -2,6 +2,7 @@
 
 use super::{PaperStudy, Record};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// All replications of a scenario, one method and one kind of parameters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,6 +40,10 @@ pub struct Summary {
     pub cells: Vec<Cell>,
     /// Largest distance of a method from the first one in any replication, by method.
     pub distances: Vec<Option<f64>>,
+    /// Replications in which there was such a distance, by method.
+    pub compared: Vec<usize>,
+    /// Mean squared errors of every replication, by scenario, method and parameter: for ratios.
+    squares: HashMap<(usize, usize, String), HashMap<u64, f64>>,
     /// Replications without estimates, by method, with the first reason.
     pub failures: Vec<(usize, Option<String>)>,
 }
@@ -47,11 +52,21 @@ impl Summary {
     /// Sums up.
     pub fn new(study: &PaperStudy, records: &[Record]) -> Self {
         let methods = study.methods.len();
-        let mut out =
-            Self { cells: Vec::new(), distances: vec![None; methods], failures: vec![(0, None); methods] };
+        let mut out = Self {
+            cells: Vec::new(),
+            distances: vec![None; methods],
+            compared: vec![0; methods],
+            squares: HashMap::new(),
+            failures: vec![(0, None); methods],
+        };
         for record in records {
             for (method, outcome) in record.outcomes.iter().enumerate() {
+                for errors in &outcome.errors {
+                    let key = (record.scenario, method, errors.parameter.clone());
+                    out.squares.entry(key).or_default().insert(record.replication, errors.mse);
+                }
                 if let Some(distance) = outcome.distance {
+                    out.compared[method] += 1;
                     let most = &mut out.distances[method];
                     *most = Some(most.map_or(distance, |m| f64::max(m, distance)));
                 }
@@ -75,7 +90,7 @@ impl Summary {
         self.cells.iter().find(|c| c.scenario == scenario && c.method == method && c.parameter == parameter)
     }
 
-    /// The largest (by absolute value) of a number over scenarios.
+    /// The smallest and the largest of a number over scenarios.
     pub fn range(
         &self,
         study: &PaperStudy,
@@ -92,24 +107,48 @@ impl Summary {
         Some((low, high))
     }
 
-    /// Geometric mean over scenarios of the ratio of two methods' mean squared errors.
+    /// Geometric mean over scenarios of the ratio of two methods' mean squared errors, with its Monte Carlo standard
+    /// error.
+    ///
+    /// Both methods see the same answers, so replications are paired: log(x̄/ȳ) has the variance of the mean of
+    /// x_t/x̄ − y_t/ȳ (the delta method), and scenarios are independent. Replications that one of them lacks are left out.
     pub fn ratio(
         &self,
         study: &PaperStudy,
         (over, under): (&str, &str),
         parameter: &str,
         scenarios: impl Fn(usize) -> bool,
-    ) -> Option<f64> {
+    ) -> Option<(f64, Option<f64>)> {
         let (over, under) = (study.method(over)?, study.method(under)?);
-        let logs: Vec<f64> = (0..study.scenarios.len())
+        let squares = |s: usize, method: usize| self.squares.get(&(s, method, parameter.to_owned()));
+        let logs: Vec<(f64, Option<f64>)> = (0..study.scenarios.len())
             .filter(|s| scenarios(*s))
             .filter_map(|s| {
-                let (x, y) = (self.cell(s, over, parameter)?, self.cell(s, under, parameter)?);
-                Some((x.mse / y.mse).ln())
+                let (x, y) = (squares(s, over)?, squares(s, under)?);
+                let mut both: Vec<u64> = x.keys().filter(|t| y.contains_key(t)).copied().collect();
+                both.sort_unstable();
+                let pairs: Vec<(f64, f64)> = both.iter().map(|t| (x[t], y[t])).collect();
+                log_ratio(&pairs)
             })
             .collect();
-        (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        let n = logs.len() as f64;
+        let variances: Option<Vec<f64>> = logs.iter().map(|(_, error)| error.map(|e| e * e)).collect();
+        (!logs.is_empty()).then(|| {
+            let ratio = (logs.iter().map(|(log, _)| log).sum::<f64>() / n).exp();
+            (ratio, variances.map(|v| ratio * v.iter().sum::<f64>().sqrt() / n))
+        })
     }
+}
+
+/// log(x̄/ȳ) of paired numbers, and its standard error.
+fn log_ratio(pairs: &[(f64, f64)]) -> Option<(f64, Option<f64>)> {
+    let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let (mx, my) = (mean(&x).0, mean(&y).0);
+    if !(mx > 0.0 && my > 0.0) {
+        return None;
+    }
+    let differences: Vec<f64> = pairs.iter().map(|(x, y)| x / mx - y / my).collect();
+    Some(((mx / my).ln(), mean(&differences).1))
 }
 
 fn cells(scenario: usize, method: usize, records: &[&Record]) -> Vec<Cell> {
@@ -141,5 +180,18 @@ mod tests {
         // SD is √(14/3).
         assert!((se.expect("an error") - (14.0f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
         assert_eq!(mean(&[2.0]), (2.0, None));
+    }
+
+    #[test]
+    fn ratios_have_errors_too() {
+        // Proportional numbers have a ratio without error.
+        let (log, error) = log_ratio(&[(1.0, 2.0), (3.0, 6.0), (2.0, 4.0)]).expect("a ratio");
+        assert!((log + 2f64.ln()).abs() < 1e-12 && error.expect("an error") < 1e-12);
+        // x/2 − y/3 is −1/6, 1/6, 0, 0 where x = 1, 3, 2, 2 and y = 2, 4, 3, 3: SD √(2/36/3), error half of it.
+        let pairs = [(1.0, 2.0), (3.0, 4.0), (2.0, 3.0), (2.0, 3.0)];
+        let (log, error) = log_ratio(&pairs).expect("a ratio");
+        assert!((log - (2.0f64 / 3.0).ln()).abs() < 1e-12);
+        assert!((error.expect("an error") - (2.0f64 / 36.0 / 3.0).sqrt() / 2.0).abs() < 1e-12);
+        assert_eq!(log_ratio(&[(1.0, 2.0)]).expect("a ratio").1, None);
     }
 }
