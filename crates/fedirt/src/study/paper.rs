@@ -18,17 +18,19 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
     };
     rules(number, args)?;
     let study = PaperStudy::new(number, options).map_err(CliError::Usage)?;
+    let mut identity = study.identity().map_err(|e| CliError::Usage(e.to_string()))?;
     let external: Box<dyn External> = if args.with_r {
         let r = R::find(&args.rscript).map_err(|e| CliError::Usage(format!("--with-r: {e}")))?;
         if let Some(remark) = r.remark() {
             stderr::note(&remark);
         }
+        // What was done without a package would stay without it.
+        identity += &format!(" without {}", r.missing().join(" "));
         Box::new(r)
     } else {
         Box::new(NoExternal)
     };
     let desk = Desk::new(&args.desk, &format!("study{}", number.get()))?;
-    let identity = study.identity().map_err(|e| CliError::Usage(e.to_string()))?;
     let tasks = study.tasks();
     let mut records =
         desk.run(&identity, &tasks, |task| study.key(task), |task| Ok(study.run(task, &*external)))?;

@@ -13,7 +13,15 @@ use tempfile::TempDir;
 /// Packages that are run.
 pub(crate) const PACKAGES: [&str; 2] = ["mirt", "ltm"];
 
-/// Answers `package<TAB>file` with `ok<TAB>slopes<TAB>difficulties` or `error<TAB>reason`.
+/// Packages may be in a library that the user's environment file names, so that is read; profiles are not, since what
+/// they print or load is not known.
+const OPTIONS: [&str; 4] = ["--no-save", "--no-restore", "--no-site-file", "--no-init-file"];
+
+/// How a line of the script's begins. Packages print what they like: other lines are none of ours.
+const REPLY: &str = "fedirt-reply\t";
+
+/// Answers `package<TAB>file` with `fedirt-reply<TAB>ok<TAB>slopes<TAB>difficulties` or
+/// `fedirt-reply<TAB>error<TAB>reason`.
 const SCRIPT: &str = r#"
 options(warn = -1)
 requests <- file("stdin", open = "r")
@@ -34,11 +42,12 @@ fits <- list(
 while (length(line <- readLines(requests, n = 1)) > 0) {
   words <- strsplit(line, "\t")[[1]]
   reply <- tryCatch({
-    found <- fits[[words[1]]](as.matrix(read.csv(words[2], header = TRUE)))
+    capture.output(found <- fits[[words[1]]](as.matrix(read.csv(words[2], header = TRUE))))
     join <- function(x) paste(formatC(x, digits = 15, format = "g"), collapse = ",")
     paste("ok", join(found$a), join(found$b), sep = "\t")
   }, error = function(e) paste("error", gsub("[\t\n]", " ", conditionMessage(e)), sep = "\t"))
-  cat(reply, "\n", sep = "")
+  # A package may have left a line without an end.
+  cat("\nfedirt-reply\t", reply, "\n", sep = "")
   flush(stdout())
 }
 "#;
@@ -66,7 +75,8 @@ impl R {
         let has = |package: &str| {
             let ask = format!("quit(status = !requireNamespace('{package}', quietly = TRUE))");
             let status = Command::new(program)
-                .args(["--vanilla", "-e", &ask])
+                .args(OPTIONS)
+                .args(["-e", &ask])
                 .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
@@ -90,9 +100,14 @@ impl R {
         })
     }
 
+    /// Packages that R does not have: what was tried without them is not what would be tried with them.
+    pub(crate) fn missing(&self) -> &[&'static str] {
+        &self.missing
+    }
+
     fn start(&self) -> std::io::Result<Process> {
         let mut child = Command::new(&self.program)
-            .arg("--vanilla")
+            .args(OPTIONS)
             .arg(self.folder.path().join("fits.R"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -123,13 +138,18 @@ impl R {
         };
         writeln!(process.requests, "{package}\t{}", file.path().display())?;
         process.requests.flush()?;
-        let mut reply = String::new();
-        if process.replies.read_line(&mut reply)? == 0 {
-            let _ = process.child.wait();
-            return Err(std::io::Error::other("R ended"));
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if process.replies.read_line(&mut line)? == 0 {
+                let _ = process.child.wait();
+                return Err(std::io::Error::other("it ended without an answer"));
+            }
+            if let Some(reply) = line.strip_prefix(REPLY) {
+                idle().push(process);
+                return Ok(reply.trim_end().to_owned());
+            }
         }
-        idle().push(process);
-        Ok(reply.trim_end().to_owned())
     }
 }
 
@@ -175,24 +195,4 @@ fn read(reply: &str, items: usize) -> Result<Estimates, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn replies_are_read() {
-        let found = read("ok\t1.5,0.7\t-0.25,1e-3", 2).expect("estimates");
-        assert_eq!((found.a, found.b), (vec![1.5, 0.7], vec![vec![-0.25], vec![0.001]]));
-        assert_eq!(read("error\tno convergence", 2), Err("no convergence".into()));
-        for bad in ["ok\t1.5\t0.1,0.2", "ok\t1,NA\t0,0", "ok\t1,2", ""] {
-            assert!(read(bad, 2).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn without_r_every_package_is_missing() {
-        let r = R::find(std::path::Path::new("/no/such/program")).expect("a folder");
-        assert!(r.remark().expect("a remark").contains("mirt, ltm"));
-        let table = ResponseTable::new(1, 2, vec![0, 1]).expect("a table");
-        assert_eq!(r.estimate("mirt", &table), Err("R has no package mirt".into()));
-    }
-}
+mod tests;
