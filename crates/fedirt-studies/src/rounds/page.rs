@@ -81,6 +81,9 @@ impl Study {
                 .collect();
             let rounds =
                 match (medians.iter().copied().reduce(f64::min), medians.iter().copied().reduce(f64::max)) {
+                    (Some(low), Some(high)) if medians.len() == mine.len() && low == high => {
+                        format!("arrives in {low} rounds")
+                    }
                     (Some(low), Some(high)) if medians.len() == mine.len() => {
                         format!("arrives in {low} to {high} rounds")
                     }
@@ -120,7 +123,7 @@ impl Study {
         panels(&Panels {
             title: "Rounds, and bytes that one site sends".into(),
             description: "Median rounds and bytes of each algorithm, by the size of the study, on logarithmic axes.".into(),
-            rows: vec![row("Rounds (log scale)"), row("Bytes a site sends (log scale)")],
+            rows: vec![row("Rounds"), row("Bytes a site sends")],
             columns: vec!["2PL, fixed effects".into()],
             x_label: "Sites × students, items J".into(),
             x_ticks: self.options.sizes.iter().enumerate().map(|(x, s)| (x as f64, s.title())).collect(),

@@ -43,7 +43,7 @@ while (length(line <- readLines(requests, n = 1)) > 0) {
   words <- strsplit(line, "\t")[[1]]
   reply <- tryCatch({
     capture.output(found <- fits[[words[1]]](as.matrix(read.csv(words[2], header = TRUE))))
-    join <- function(x) paste(formatC(x, digits = 15, format = "g"), collapse = ",")
+    join <- function(x) paste(sprintf("%.15g", x), collapse = ",")
     paste("ok", join(found$a), join(found$b), sep = "\t")
   }, error = function(e) paste("error", gsub("[\t\n]", " ", conditionMessage(e)), sep = "\t"))
   # A package may have left a line without an end.
@@ -179,7 +179,7 @@ fn read(reply: &str, items: usize) -> Result<Estimates, String> {
     let words: Vec<&str> = reply.split('\t').collect();
     let numbers = |text: &str| -> Option<Vec<f64>> {
         let all: Option<Vec<f64>> =
-            text.split(',').map(|x| x.parse().ok().filter(|x: &f64| x.is_finite())).collect();
+            text.split(',').map(|x| x.trim().parse().ok().filter(|x: &f64| x.is_finite())).collect();
         all.filter(|all| all.len() == items)
     };
     match words[..] {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 #[test]
 fn replies_are_read() {
-    let found = read("ok\t1.5,0.7\t-0.25,1e-3", 2).expect("estimates");
+    let found = read("ok\t1.5,  0.7\t-0.25, 1e-3", 2).expect("estimates");
     assert_eq!((found.a, found.b), (vec![1.5, 0.7], vec![vec![-0.25], vec![0.001]]));
     assert_eq!(read("error\tno convergence", 2), Err("no convergence".into()));
     for bad in ["ok\t1.5\t0.1,0.2", "ok\t1,NA\t0,0", "ok\t1,2", ""] {
