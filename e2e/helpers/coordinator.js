@@ -1,9 +1,9 @@
 // A coordinator in a folder of its own, with pages over TLS at ports that are free.
 
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
+import { free } from "./port.js";
 import { done, Program } from "./program.js";
 
 export class Coordinator {
@@ -46,6 +46,12 @@ export class Coordinator {
     });
   }
 
+  /** An invitation made at the command line: the line to hand over. */
+  async invites(study, site) {
+    const said = await done("coordinator", "invite", this.folder, study, site);
+    return said.match(/fedirt-invitation:\S+/)[0];
+  }
+
   /** A key for somebody. */
   async admit(name, role) {
     const said = await done("coordinator", "access", this.folder, "add", name, "--role", role);
@@ -55,14 +61,4 @@ export class Coordinator {
   async revoke(name) {
     await done("coordinator", "access", this.folder, "revoke", name);
   }
-}
-
-/** A port that nobody uses. */
-function free() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

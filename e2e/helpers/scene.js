@@ -10,6 +10,7 @@ import { chromium } from "playwright-core";
 import { Coordinator } from "./coordinator.js";
 import { Person } from "./person.js";
 import { endAll } from "./program.js";
+import { Site } from "./site.js";
 
 const ARTIFACTS = fileURLToPath(new URL("../artifacts", import.meta.url));
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -17,6 +18,7 @@ const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 class Scene {
   people = [];
   coordinators = [];
+  sites = [];
 
   constructor(folder, browser, artifacts) {
     Object.assign(this, { folder, browser, artifacts });
@@ -29,6 +31,15 @@ class Scene {
     await coordinator.init(...plan);
     await coordinator.start();
     return coordinator;
+  }
+
+  /** A site whose pages are served; further words are for that command. */
+  async site(name, ...words) {
+    const site = new Site(this.folder, name);
+    this.sites.push(site);
+    await site.settles();
+    await site.start(...words);
+    return site;
   }
 
   /** Somebody at a browser. */
@@ -45,8 +56,8 @@ class Scene {
     for (const { page, name } of this.people) {
       await page.screenshot({ path: join(this.artifacts, `failed-${name}.png`), fullPage: true }).catch(() => {});
     }
-    const said = this.coordinators.map(({ program }) => program?.said ?? "").join("\n");
-    await writeFile(join(this.artifacts, "failed-coordinator.txt"), said);
+    const said = [...this.coordinators, ...this.sites].map(({ program }) => program?.said ?? "").join("\n");
+    await writeFile(join(this.artifacts, "failed-programs.txt"), said);
   }
 
   async close() {

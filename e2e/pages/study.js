@@ -2,7 +2,6 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { appears } from "./live.js";
 
 /** Invites every site that is ticked; the lines to hand over, by site. */
 export async function invites(person, study) {
@@ -18,7 +17,7 @@ export async function invites(person, study) {
 
 /** Waits, on the page that updates itself, until the study is in a state. */
 export async function sees(person, state) {
-  await appears(person, person.page.locator("#live-now h2.state", { hasText: state }));
+  await person.page.locator("#live-now h2.state", { hasText: state }).waitFor({ timeout: 60_000 });
 }
 
 /** Downloads a file of the study; its bytes. */

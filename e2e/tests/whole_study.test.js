@@ -1,131 +1,106 @@
-// A psychometrician and three sites, from nothing to results, over TLS.
+// A psychometrician and three officers, each on their own pages, from nothing to results, over TLS.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { draw } from "../helpers/data.js";
 import { eventually } from "../helpers/eventually.js";
 import { look } from "../helpers/look.js";
-import { Officer } from "../helpers/officer.js";
 import { scene } from "../helpers/scene.js";
-import { appears } from "../pages/live.js";
 import { opensLink } from "../pages/door.js";
-import { asksWhatFollows, fills, writes } from "../pages/setup.js";
+import { answer, answersAll, approvesRoster, readsRoster, stands, takesPart } from "../pages/officer.js";
 import { invites, sees } from "../pages/study.js";
-import { looksAtResults } from "./parts/results.js";
 import { takesEverythingAway } from "./parts/downloads.js";
+import { joinsWithCare } from "./parts/joining.js";
+import { looksAtOwn, takesOwnAway } from "./parts/officers_results.js";
+import { setsUp } from "./parts/plan.js";
+import { looksAtResults } from "./parts/results.js";
+
+const STUDY = "bank";
+// Each in a way of her own: every round by hand, none, and by hand after the second.
+const APPROVALS = [{ by: "Olga Öst", asked: "each_round" }, { by: "Otto West", asked: "once" }, { by: "Oda Nord", asked: "rounds", rounds: 2 }];
 
 scene("whole study", async (scene) => {
   const data = await draw(scene.folder);
   const coordinator = await scene.coordinator();
   const ada = await scene.person(coordinator.origin, "ada");
   await opensLink(ada, coordinator.link);
+  await setsUp(ada, data, { study: STUDY, mode: "secure" });
+  const lines = await invitesAll(ada, data);
 
-  await setsUp(ada, data, { study: "bank", mode: "secure" });
-  await runs(ada, await settle(scene, data, "homes"), "bank", true);
-  await looksAtResults(ada, "bank", data);
-  await takesEverythingAway(ada, "bank", data);
+  const officers = [];
+  for (const name of data.names) {
+    const site = await scene.site(name);
+    const officer = await scene.person(site.origin, `officer-${name}`);
+    await opensLink(officer, site.link);
+    officers.push(officer);
+  }
+  const [olga, ...others] = officers;
+  await joinsWithCare(olga, lines.get(data.names[0]), STUDY, data, APPROVALS[0]);
+  await ada.goes(`/studies/${STUDY}/roster`);
+  await look(ada, "roster-one-joined");
+  await Promise.all(others.map((officer, n) => takesPart(officer, lines.get(data.names[n + 1]), STUDY, data.file(data.names[n + 1]), APPROVALS[n + 1])));
 
-  // The same items once more, with noise: what private releases, and how the two fits compare. Other homes, as the ledger of a
-  // site refuses to call students private whose exact sums it has given away.
-  await setsUp(ada, data, { study: "bank-private", mode: "private" });
-  await runs(ada, await settle(scene, data, "other-homes"), "bank-private", false);
-  await comparesAndAccounts(ada);
+  await comparesRoster(ada, officers);
+  await watchesRounds(ada, officers);
+  await sees(ada, "Finished");
+  await look(ada, "finished");
+  for (const officer of officers) await stands(officer, "Finished").waitFor();
+  await look(olga, "officer-finished");
+
+  await looksAtResults(ada, STUDY, data);
+  const fit = await takesEverythingAway(ada, STUDY, data);
+  const taken = [];
+  for (const [n, officer] of officers.entries()) taken.push(await takesOwnAway(officer, data.names[n], STUDY, data, fit));
+  assert.equal(new Set(taken.map(({ sent }) => sent)).size, 1, "all sites have answered the same rounds");
+  await looksAtOwn(olga, STUDY, taken[0]);
 });
 
-async function settle(scene, data, folder) {
-  const officers = data.names.map((site) => new Officer(join(scene.folder, folder), site, data.file(site)));
-  for (const officer of officers) await officer.settles();
-  return officers;
+async function invitesAll(ada, data) {
+  await ada.goes(`/studies/${STUDY}`);
+  await look(ada, "nobody-has-joined");
+  await ada.goes(`/studies/${STUDY}/invite`);
+  await look(ada, "invite");
+  const lines = await invites(ada, STUDY);
+  await look(ada, "invitations");
+  assert.deepEqual([...lines.keys()], data.names);
+  return lines;
 }
 
-async function setsUp(ada, data, { study, mode }) {
-  await ada.goes("/new");
-  if (mode === "secure") await look(ada, "set-up");
-  const plan = { study, mode, purpose: "A common item bank for three districts", sites: data.names, students: data.students, file: data.file(data.names[0]), colluders: 1 };
-  await fills(ada, plan);
-  await asksWhatFollows(ada);
-  const follows = ada.page.locator("#follows");
-  assert.match(await follows.innerText(), mode === "private" ? /ε/ : /Mode secure/);
-  assert.equal(await follows.locator("figure").count(), mode === "private" ? 1 : 0, "expected standard errors by ε");
-  await look(ada, `what-follows-${mode}`);
-  await writes(ada);
-  assert.equal(await ada.heading(), study);
-}
-
-async function runs(ada, officers, study, closely) {
-  const { page } = ada;
-  await ada.goes(`/studies/${study}`);
-  if (closely) await look(ada, "nobody-has-joined");
-  if (closely) {
-    await ada.goes(`/studies/${study}/invite`);
-    await look(ada, "invite");
-  }
-  const lines = await invites(ada, study);
-  if (closely) await look(ada, "invitations");
-  assert.deepEqual([...lines.keys()], officers.map(({ site }) => site));
-  for (const officer of officers) {
-    const { status, stdout, stderr } = await officer.enrols(lines.get(officer.site));
-    assert.equal(status, 0, stdout + stderr);
-  }
-
-  await ada.goes(`/studies/${study}/roster`);
-  if (closely) await look(ada, "roster-enrolled");
-  const fingerprints = await Promise.all(officers.map((officer) => officer.joins(study)));
+/** Everybody sees the same fingerprint, without loading a page again. */
+async function comparesRoster(ada, officers) {
+  const fingerprints = await Promise.all(officers.map(readsRoster));
   assert.equal(new Set(fingerprints).size, 1, "every site sees the same roster");
-  // The page updates itself.
-  await appears(ada, page.locator("#roster-now .note code", { hasText: fingerprints[0] }));
-  if (closely) await look(ada, "roster-joined");
-
-  await ada.goes(`/studies/${study}`);
+  await ada.page.locator("#roster-now .note code", { hasText: fingerprints[0] }).waitFor();
+  await look(ada, "roster-joined");
+  await look(officers[0], "officer-roster");
+  await ada.goes(`/studies/${STUDY}`);
   await sees(ada, "Sites compare and sign the roster");
-  const programs = officers.map((officer) => officer.approves(study, fingerprints[0]));
-  if (closely) await watchesRounds(ada, programs[2]);
-  for (const program of programs) assert.equal(await program.ended, 0, program.said);
-  await sees(ada, "Finished");
-  if (closely) await look(ada, "finished");
+  for (const officer of officers) await approvesRoster(officer);
 }
 
-/** Rounds as they go by. One site is held back for a while, so that there is something to see. */
-async function watchesRounds(ada, slow) {
+/** Rounds as they go by on both sides: they wait for the officer who answers each by hand. */
+async function watchesRounds(ada, [olga, otto, oda]) {
   const { page } = ada;
-  await slow.says(/round 2, attempt 1: answered/);
-  slow.signal("SIGSTOP");
-  await appears(ada, page.locator("#convergence .drawing"));
-  await appears(ada, page.locator("#live-now h2", { hasText: "Waiting for 1" }));
+  for (let round = 1; round <= 2; round += 1) {
+    await answer(olga).waitFor();
+    assert.match(await olga.page.locator("#running-live").innerText(), new RegExp(`round ${round}, attempt 1 waits for you`));
+    if (round === 1) await look(olga, "officer-round");
+    await olga.follows(answer(olga));
+  }
+  // From the third round on it is asked for twice.
+  await Promise.all([answer(olga).waitFor(), answer(oda).waitFor()]);
+  await stands(otto, "Taking part").waitFor();
+  await look(otto, "officer-taking-part");
+  await page.locator("#convergence .drawing").waitFor();
+  await page.locator("#live-now h2", { hasText: "Waiting for 2" }).waitFor();
   const rounds = page.locator("#live-now dt", { hasText: "Complete" }).locator("xpath=following-sibling::dd");
   await eventually("two rounds are complete", async () => Number.parseInt(await rounds.innerText(), 10) >= 2);
   assert.match(await page.locator("#live-now").innerText(), /Slowest items in the last round: i\d+/);
   await look(ada, "rounds");
   for (const what of ["end", "drop"]) {
-    await ada.goes(`/studies/bank/${what}`);
+    await ada.goes(`/studies/${STUDY}/${what}`);
     await look(ada, `confirm-${what}`);
     await ada.follows(page.getByRole("link", { name: "Do nothing" }));
   }
-  slow.signal("SIGCONT");
-}
-
-async function comparesAndAccounts(ada) {
-  const { page } = ada;
-  await ada.goes("/");
-  assert.equal(await page.locator("tbody tr").count(), 2);
-  await look(ada, "studies");
-
-  await ada.goes("/studies/bank-private");
-  assert.match(await page.locator("#live-now").innerText(), /would depend on answers/);
-  await ada.goes("/studies/bank-private/results");
-  await look(ada, "results-private");
-
-  await ada.goes("/studies/bank/compare");
-  await page.getByLabel("Another study of this coordinator").selectOption("bank-private");
-  await ada.follows(page.getByRole("button", { name: "Compare" }).first());
-  assert.match(await page.locator("main").innerText(), /12 items are in both/);
-  await look(ada, "compare");
-
-  await ada.goes("/studies/bank-private/privacy");
-  assert.match(await page.getByRole("region", { name: "Releases" }).innerText(), /Round 2/);
-  await look(ada, "privacy");
-  await page.getByLabel("At these ε").fill("0.5, 1, 4");
-  await ada.follows(page.getByRole("button", { name: "Compute" }));
-  assert.ok(await page.locator("#what-if figure").isVisible());
-  await look(ada, "what-if");
+  const answered = await Promise.all([olga, oda].map(answersAll));
+  assert.ok(answered[0] > 0 && answered[0] === answered[1], `by hand: ${answered}`);
 }

@@ -36,6 +36,7 @@ export async function takesEverythingAway(ada, study, data) {
 
   await opensReport(ada, (await get("report.html")).path);
   await repeats(fit, data, await get("codebook.csv"), await get("repeat.sh"));
+  return fit;
 }
 
 /** The report opens anywhere: from a file, without asking anybody for anything. */

@@ -1,0 +1,33 @@
+// A site with a home of its own, whose officer works on its pages: at a port that stays the same when it is started again.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { free } from "./port.js";
+import { done, Program } from "./program.js";
+
+export class Site {
+  constructor(folder, name) {
+    this.name = name;
+    this.home = join(folder, `pages-${name}`);
+  }
+
+  async settles() {
+    await done("site", "--home", this.home, "init");
+    this.port = await free();
+    this.origin = `http://localhost:${this.port}`;
+  }
+
+  /** Starts the program that serves the pages. Each start has a link of its own. */
+  async start(...words) {
+    this.program = new Program("site", "--home", this.home, "pages", "--port", `${this.port}`, ...words);
+    [, this.link] = await this.program.says(/open (http:\/\/localhost:\d+\/login#\S+)/);
+    [, this.auditor] = words.includes("--auditor") ? await this.program.says(/change nothing: (\S+)/) : [];
+  }
+
+  /** Changes a line of its rules. */
+  async rules(name, value) {
+    const path = join(this.home, "policy.toml");
+    const text = await readFile(path, "utf8");
+    await writeFile(path, text.replace(new RegExp(`^${name} = .*$`, "m"), `${name} = ${value}`));
+  }
+}
