@@ -3,8 +3,8 @@
 // A log-in key behind the # of the address never reaches the server's log: it is put into the field and taken away.
 const keyField = document.getElementById("key");
 function takeKey() {
-  if (!keyField || location.hash.length <= 20) return;
-  keyField.value = decodeURIComponent(location.hash.slice(1));
+  if (location.hash.length <= 40) return;
+  if (keyField) keyField.value = location.hash.slice(1);
   history.replaceState(null, "", location.pathname + location.search);
 }
 takeKey();

@@ -95,10 +95,6 @@ impl Gate {
     /// Lets somebody in with a log-in key; returns the cookie's secret.
     pub(crate) fn enter(&self, address: IpAddr, key: &str) -> Result<Secret, Refused> {
         let now = self.outside.now();
-        let wait = self.inside().attempts.wait(now, address);
-        if wait > 0 {
-            return Err(Refused::TooMany(wait));
-        }
         let hash = Secret::from_text(key).map(|key| key.hash());
         let known = self.logins.current();
         // All are compared, so that the time does not tell which is near.
@@ -106,6 +102,12 @@ impl Gate {
             if hash.is_some_and(|hash| hash.same(&login.hash)) { Some(login.hash) } else { found }
         });
         let Some(login) = found else {
+            // A right key is let in whoever has guessed before: 32 random bytes are not found by trying, and nobody is to be
+            // kept out by others' mistakes.
+            let wait = self.inside().attempts.wait(now, address);
+            if wait > 0 {
+                return Err(Refused::TooMany(wait));
+            }
             self.inside().attempts.failed(now, address);
             return Err(Refused::Unknown);
         };

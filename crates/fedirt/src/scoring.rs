@@ -53,6 +53,9 @@ struct BankItem {
     codes: Vec<u8>,
 }
 
+/// More nodes than anybody needs: a fit may come from elsewhere, and is not to fill the memory.
+const MOST_NODES: usize = 10_000;
+
 /// The items of a fit that have parameters, and the distribution of ability.
 #[derive(Debug)]
 pub(crate) struct Bank {
@@ -104,6 +107,11 @@ impl Bank {
         }
         CliError::usage(problems)?;
         let Quadrature { nodes, to, ref weights, .. } = fit.quadrature;
+        if nodes > MOST_NODES {
+            return Err(CliError::Usage(format!(
+                "the fit is damaged: {nodes} quadrature nodes, more than {MOST_NODES}"
+            )));
+        }
         let weighting =
             if weights == Weighting::Paper.name() { Weighting::Paper } else { Weighting::Density };
         let spec = GridSpec { nodes, range: to, weighting };

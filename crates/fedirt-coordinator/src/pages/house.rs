@@ -142,7 +142,8 @@ impl House<'_> {
     fn host(&self) -> String {
         let ip = self.settings.pages.listen.ip();
         if ip.is_loopback() {
-            return "localhost".to_owned();
+            // By its number: `localhost` may mean ::1 to a browser, where somebody else could listen.
+            return ip.to_string();
         }
         let own = self.settings.hosts.first().cloned();
         own.unwrap_or_else(|| if ip.is_unspecified() { "localhost".to_owned() } else { ip.to_string() })
@@ -150,6 +151,10 @@ impl House<'_> {
 
     /// All names that the pages answer to: those that the certificate is good for.
     fn hosts(&self) -> Vec<String> {
+        let listen = self.settings.pages.listen.ip();
+        if listen.is_loopback() {
+            return vec![listen.to_string()];
+        }
         let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec();
         hosts.extend(self.settings.hosts.iter().cloned());
         hosts.extend(self.settings.address.as_deref().and_then(crate::authority::host_of));

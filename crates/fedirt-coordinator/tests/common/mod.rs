@@ -185,8 +185,8 @@ impl Client {
                     assert_eq!(status, 204, "{}: {}", message.kind(), String::from_utf8_lossy(&body));
                 }
                 SiteOutput::RosterShown { fingerprint, .. } => self.machine.approve_roster(fingerprint),
-                SiteOutput::RoundShown { turn, .. } => {
-                    self.machine.approve_round(Timestamp(0), &mut self.random, turn);
+                SiteOutput::RoundShown(shown) => {
+                    self.machine.approve_round(Timestamp(0), &mut self.random, shown.turn, shown.question);
                 }
                 SiteOutput::Refused { refusal, .. } => self.refused.push(refusal.to_string()),
                 SiteOutput::Finished(fit) => self.fit = Some(fit),

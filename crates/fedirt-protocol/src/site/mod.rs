@@ -30,6 +30,19 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
+/// A round that waits for the officer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoundShown {
+    /// Which.
+    pub turn: Turn,
+    /// Hash of what is asked: the officer approves this question, and no other.
+    pub question: [u8; 32],
+    /// Releases so far, attempts too.
+    pub released: u32,
+    /// The statistics and their sizes.
+    pub statistics: Vec<(&'static str, usize)>,
+}
+
 /// What a site's shell must do, in this order.
 #[derive(Debug)]
 pub enum SiteOutput {
@@ -51,12 +64,7 @@ pub enum SiteOutput {
         caution: Option<String>,
     },
     /// The officer must approve this round before it is answered.
-    RoundShown {
-        /// Which.
-        turn: Turn,
-        /// The statistics and their sizes.
-        statistics: Vec<(&'static str, usize)>,
-    },
+    RoundShown(RoundShown),
     /// Something was asked that this site does not do. Nothing was sent but the refusal.
     Refused {
         /// In which round.
@@ -120,7 +128,8 @@ pub struct SiteMachine {
     /// μ² that this study has spent here: the price of every question that was accepted.
     spent: f64,
     /// The turn that the officer approved, where the policy wants that.
-    approved_turn: Option<Turn>,
+    /// The question that the officer has approved.
+    approved_question: Option<(Turn, [u8; 32])>,
     /// The turn that the ledger has an entry for.
     debited: Option<Turn>,
     /// What waits for the officer or the ledger.
@@ -167,7 +176,7 @@ impl SiteMachine {
             verified: None,
             releases: 0,
             spent: 0.0,
-            approved_turn: None,
+            approved_question: None,
             debited: None,
             waiting: None,
             place: None,
@@ -254,9 +263,15 @@ impl SiteMachine {
         }
     }
 
-    /// The officer approves the round that was shown; it is answered now.
-    pub fn approve_round(&mut self, now: Timestamp, random: &mut impl CryptoRng, turn: Turn) {
-        self.approved_turn = Some(turn);
+    /// The officer approves the question that was shown; it is answered now. Another one in the same turn is shown anew.
+    pub fn approve_round(
+        &mut self,
+        now: Timestamp,
+        random: &mut impl CryptoRng,
+        turn: Turn,
+        question: [u8; 32],
+    ) {
+        self.approved_question = Some((turn, question));
         if let Some(message) = self.waiting.take() {
             self.handle(now, random, &message);
         }

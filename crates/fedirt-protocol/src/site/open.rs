@@ -1,6 +1,6 @@
 //! A round is open: everything is checked, then the sums are made, masked, written down and sent.
 
-use super::{PrivateCost, Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
+use super::{PrivateCost, Refusal, Release, RoundShown, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Bounds;
 use crate::message::{Broadcast, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::{self, Approval};
@@ -56,12 +56,18 @@ impl SiteMachine {
         if let (Mode::Secure, Question::Sums(request)) = (self.terms.mode, &told.question) {
             self.check_chain(turn, request, &cohort)?;
         }
-        if self.policy.approval == Approval::EachRound && self.approved_turn != Some(turn) {
+        if self.policy.approval == Approval::EachRound && self.approved_question != Some((turn, question)) {
             let named = |(statistic, len): (Statistic, usize)| (statistic.info().name, len);
             let statistics = told.question.statistics().into_iter().map(named).collect();
             self.waiting = Some(message.clone());
             self.verified = Some((turn, question, bound));
-            self.outputs.push_back(SiteOutput::RoundShown { turn, statistics });
+            let released = self.releases;
+            self.outputs.push_back(SiteOutput::RoundShown(RoundShown {
+                turn,
+                question,
+                released,
+                statistics,
+            }));
             return Ok(());
         }
         // Everything that could go wrong goes wrong before the ledger is asked: nothing is given back.

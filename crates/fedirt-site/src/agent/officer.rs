@@ -3,6 +3,7 @@
 use super::transport::TransportError;
 use fedirt_privacy::secure::{Fingerprint, SiteId};
 use fedirt_protocol::message::Turn;
+use fedirt_protocol::site::RoundShown;
 use std::time::Duration;
 
 /// What the officer says.
@@ -56,8 +57,8 @@ pub trait Officer {
     /// A roster is shown: the sites, the fingerprints of their keys, and their students. Are they what the other sites'
     /// officers say on the telephone?
     fn roster(&mut self, fingerprint: Fingerprint, sites: &[(SiteId, Fingerprint, u64)]) -> Answer;
-    /// A round is shown, where the policy wants that: statistics and how many numbers of each.
-    fn round(&mut self, turn: Turn, statistics: &[(&'static str, usize)]) -> Answer;
+    /// A round is shown, where the policy wants that.
+    fn round(&mut self, round: &RoundShown) -> Answer;
     /// Something has happened.
     fn news(&mut self, news: News<'_>);
 }

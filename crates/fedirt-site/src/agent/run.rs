@@ -159,13 +159,14 @@ impl<T: Transport> Agent<T> {
         self.obey(officer)
     }
 
-    /// The officer approves a round that [`End::RoundNotApproved`] named.
+    /// The officer approves the question of a round that was shown.
     pub fn approve_round(
         &mut self,
         turn: Turn,
+        question: [u8; 32],
         officer: &mut dyn Officer,
     ) -> Result<Option<End>, AgentError> {
-        self.machine.approve_round(clock::now(), &mut self.random, turn);
+        self.machine.approve_round(clock::now(), &mut self.random, turn, question);
         self.obey(officer)
     }
 
@@ -243,9 +244,16 @@ impl<T: Transport> Agent<T> {
                         Answer::NotNow => end = Some(End::RosterNotApproved(fingerprint)),
                     }
                 }
-                SiteOutput::RoundShown { turn, statistics } => match officer.round(turn, &statistics) {
-                    Answer::Yes => self.machine.approve_round(clock::now(), &mut self.random, turn),
-                    Answer::NotNow => end = Some(End::RoundNotApproved(turn)),
+                SiteOutput::RoundShown(shown) => match officer.round(&shown) {
+                    Answer::Yes => {
+                        self.machine.approve_round(
+                            clock::now(),
+                            &mut self.random,
+                            shown.turn,
+                            shown.question,
+                        );
+                    }
+                    Answer::NotNow => end = Some(End::RoundNotApproved(shown.turn)),
                 },
                 SiteOutput::Refused { turn, refusal } => {
                     let reason = refusal.to_string();

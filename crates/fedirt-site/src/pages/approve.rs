@@ -7,7 +7,7 @@ use super::{Hall_, Name, Page, aside, at, frame, told, words};
 use crate::agent;
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Redirect};
 use fedirt_model::statistics::Mode;
 use fedirt_pages::{Fields, Frame, PageError, Visitor, render};
@@ -42,6 +42,7 @@ struct ApprovePage {
 pub(super) async fn show(
     State(hall): Hall_,
     Path(name): Name,
+    RawQuery(query): RawQuery,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
     let seen = hall.find(&name)?;
@@ -51,7 +52,12 @@ pub(super) async fn show(
     let Ok(looked) = look(&seen).await? else {
         return Ok(Redirect::to(&at(&seen.study, "/check")).into_response());
     };
-    let population = seen.desk.population.clone().unwrap_or_else(|| seen.study.site.to_string());
+    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+    let population = match (query.get("population"), &seen.desk.population) {
+        ("", Some(before)) => before.clone(),
+        ("", None) => seen.study.site.to_string(),
+        (given, _) => given.to_owned(),
+    };
     let ledger = agent::ledger_table(&hall.home.ledger_path()).map_err(told)?;
     let budget =
         ledger.populations.iter().find(|(known, _)| *known == population).map(|(_, state)| state.clone());
@@ -85,6 +91,7 @@ pub(super) async fn approve(
     Path(name): Name,
     Extension(fields): Extension<Fields>,
 ) -> Page {
+    let _changing = hall.changing.lock().await;
     let mut seen = hall.find(&name)?;
     hall.must_be_open(&seen)?;
     let back = at(&seen.study, "/approve");
@@ -116,6 +123,11 @@ pub(super) async fn approve(
         "" => seen.study.site.to_string(),
         name => name.to_owned(),
     };
+    let warnings = agent::other_names(&hall.home, &seen.study, &looked.own, &population).map_err(told)?;
+    if !warnings.is_empty() && !fields.has("warned") {
+        let query: String = population.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        return Ok(Redirect::to(&format!("{back}?population={query}")).into_response());
+    }
     if seen.study.plan.mode == Mode::Private && !fields.get("budget").is_empty() {
         open_budget(&hall.home, &population, &fields).await.map_err(wrong)?;
     }

@@ -121,10 +121,10 @@ impl Desk {
         *self = Self { file: Some(file), copied, population: self.population.take(), ..Self::default() };
     }
 
-    /// Erases the copy of the answers, if there is one.
+    /// Erases every copy of answers that the pages made.
     pub(crate) fn erase_copy(&mut self, folder: &StudyFolder) -> Result<(), AgentError> {
+        folder.erase_folder(&Self::copies(folder))?;
         if self.copied {
-            folder.erase_folder(&Self::copies(folder))?;
             (self.copied, self.file) = (false, None);
             self.write(folder)?;
         }
@@ -166,11 +166,14 @@ mod tests {
         let copy = Desk::copies(&folder).join("a.csv");
         std::fs::create_dir_all(Desk::copies(&folder)).unwrap();
         std::fs::write(&copy, "x").unwrap();
-        let mut own = Desk { file: Some(copy.clone()), copied: false, ..Desk::default() };
+        let elsewhere = dir.path().join("own.csv");
+        std::fs::write(&elsewhere, "x").unwrap();
+        let mut own = Desk { file: Some(elsewhere.clone()), ..Desk::default() };
         own.erase_copy(&folder).unwrap();
-        assert!(copy.exists());
-        own.copied = true;
-        own.erase_copy(&folder).unwrap();
-        assert!(!copy.exists() && own.file.is_none());
+        assert!(!copy.exists() && elsewhere.exists() && own.file.is_some());
+        std::fs::write(&copy, "x").unwrap();
+        let mut copied = Desk { file: Some(copy.clone()), copied: true, ..Desk::default() };
+        copied.erase_copy(&folder).unwrap();
+        assert!(!copy.exists() && copied.file.is_none());
     }
 }

@@ -5,6 +5,7 @@ use super::looked::column_names;
 use super::overview::subtitle;
 use super::words::capital;
 use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
+use crate::agent::AgentError;
 use crate::near::near_names;
 use askama::Template;
 use axum::Extension;
@@ -64,6 +65,7 @@ pub(super) async fn choose(
     Path(name): Name,
     Extension(fields): Extension<Fields>,
 ) -> Page {
+    let _changing = hall.changing.lock().await;
     let mut seen = hall.find(&name)?;
     hall.must_be_open(&seen)?;
     let path = PathBuf::from(fields.get("path"));
@@ -87,14 +89,29 @@ pub(super) async fn upload(State(hall): Hall_, Path(name): Name, request: Reques
     hall.must_be_open(&seen)?;
     let query = Fields::parse(request.uri().query().unwrap_or_default().as_bytes());
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ') { c } else { '_' };
-    let called: String = query.get("name").chars().map(plain).take(100).collect();
+    let called: String = query.get("name").chars().map(plain).take(60).collect();
     let called = called.trim_start_matches('.').trim();
     let called = if called.is_empty() { "answers.csv" } else { called };
-    let copies = Desk::copies(&seen.folder);
-    seen.desk.erase_copy(&seen.folder).map_err(told)?;
-    seen.folder.make_folder(&copies).map_err(told)?;
-    let path = copies.join(called);
-    receive(request.into_body(), &path).await?;
+    // Beside the copies until it is whole; then, if nothing has been approved meanwhile, in their place.
+    let draft = seen.folder.path().join("answers.draft");
+    if let Err(error) = receive(request.into_body(), &draft).await {
+        let _ = std::fs::remove_file(&draft);
+        return Err(error);
+    }
+    let _changing = hall.changing.lock().await;
+    seen = hall.find(&name)?;
+    if let Err(error) = hall.must_be_open(&seen) {
+        let _ = std::fs::remove_file(&draft);
+        return Err(error);
+    }
+    let path = Desk::copies(&seen.folder).join(called);
+    let (folder, mut desk, to) = (seen.folder.clone(), seen.desk.clone(), path.clone());
+    let place = move || {
+        desk.erase_copy(&folder)?;
+        folder.make_folder(&Desk::copies(&folder))?;
+        std::fs::rename(&draft, &to).map_err(|error| AgentError::File { path: to, error })
+    };
+    aside(place).await?.map_err(told)?;
     seen.desk.take_file(path, true);
     keep(&seen).await?;
     Ok(Redirect::to(&at(&seen.study, "/columns")).into_response())
@@ -124,12 +141,12 @@ async fn receive(body: Body, path: &FilePath) -> Result<(), PageError> {
                 "The file is too long to be taken from a browser. Give its path instead.",
             ));
         }
-        file.write_all(&bytes).map_err(failed)?;
+        tokio::task::block_in_place(|| file.write_all(&bytes)).map_err(failed)?;
     }
     if length == 0 {
         return Err(PageError::bad("The file is empty. Choose another."));
     }
-    file.sync_all().map_err(failed)
+    tokio::task::block_in_place(|| file.sync_all()).map_err(failed)
 }
 
 /// A column and what becomes of it.
@@ -230,6 +247,7 @@ pub(super) async fn columns(
 
 /// `POST /studies/{study}/columns`.
 pub(super) async fn map(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let _changing = hall.changing.lock().await;
     let mut seen = hall.find(&name)?;
     hall.must_be_open(&seen)?;
     let names = names(&seen).await?;

@@ -6,6 +6,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
+use data_encoding::HEXLOWER;
 use fedirt_pages::{Fields, Frame, Link, PageError, Visitor, render};
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::plan::PlanItem;
@@ -117,15 +118,24 @@ pub(super) async fn show(
         words: plan.in_words().split_off(1),
         refusals: offer.refusals.iter().map(ToString::to_string).collect(),
         expires: clock::text(offer.invitation.expires),
-        plan_hash: data_encoding::HEXLOWER.encode(&offer.invitation.plan_hash),
+        plan_hash: HEXLOWER.encode(&offer.invitation.plan_hash),
         text: offer.text.clone(),
         administers: visitor.administers(),
     }))
 }
 
 /// `POST /invitation/{study}`: the plan is approved; a key is made here and enrolled.
-pub(super) async fn accept(State(hall): Hall_, Path(name): Name) -> Page {
+pub(super) async fn accept(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(fields): Extension<Fields>,
+) -> Page {
     let invitation = hall.offers.get(&name).ok_or_else(gone)?;
+    let shown = (fields.get("plan_sha256"), fields.get("address"));
+    if shown != (HEXLOWER.encode(&invitation.plan_hash).as_str(), invitation.address.as_str()) {
+        let text = "Another invitation to a study of this name was pasted meanwhile. Nothing was done. Read its plan first.";
+        return Err(PageError::bad(text).leading(&format!("/invitation/{name}"), "Read the plan"));
+    }
     let home = hall.home.clone();
     let enrol = move || {
         let (offer, mut https) = fetch(&home, invitation)?;

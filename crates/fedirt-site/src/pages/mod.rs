@@ -34,13 +34,15 @@ use fedirt_pages::{Frame, Link, PageError, Right, Route, Visitor};
 use invitation::Offers;
 use runner::Runners;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 /// What pages may use.
 pub(crate) struct Hall {
     pub(crate) home: Home,
     pub(crate) runners: Runners,
     pub(crate) offers: Offers,
+    /// Held by whoever changes the officer's choices: two tabs must not undo each other.
+    pub(crate) changing: Mutex<()>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
@@ -118,6 +120,10 @@ impl Hall {
                     | crate::agent::Record::Withdrawn
             )
         });
+        if self.runners.is_working(seen.folder.name()) {
+            let text = "This site is taking part with its file at this moment. Pause first, or withdraw.";
+            return Err(PageError::bad(text).leading(&at(&seen.study, "/running"), "See what runs"));
+        }
         if joined {
             let text = "This site has joined with its file: sums of other rows would show the difference. To take part with \
                         other data, withdraw and ask for a new invitation.";
@@ -129,12 +135,12 @@ impl Hall {
 
 /// An agent's error as a page.
 fn told(error: AgentError) -> PageError {
-    let mut lines = error.to_string();
-    if matches!(error, AgentError::File { .. } | AgentError::Tampered { .. }) {
-        lines = format!("Something is wrong with the files of this site. {lines}");
-    }
     let mut page = PageError::bad("");
-    page.text = lines.lines().map(|line| line.trim_start_matches("- ").to_owned()).collect();
+    page.text =
+        error.to_string().lines().map(|line| words::sentence(line.trim_start_matches("- "))).collect();
+    if matches!(error, AgentError::File { .. } | AgentError::Tampered { .. }) {
+        page.text.insert(0, "Something is wrong with the files of this site.".into());
+    }
     page
 }
 

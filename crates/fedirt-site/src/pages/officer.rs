@@ -1,12 +1,17 @@
 //! The officer at the pages: answers by what was approved, and otherwise puts the question on the page.
 
 use super::desk::Asked;
-use super::runner::{RosterShown, RoundShown, Shared};
+use super::runner::{RosterShown, Shared};
 use crate::agent::{Answer, News, Officer};
 use fedirt_privacy::secure::{Fingerprint, SiteId};
-use fedirt_protocol::message::Turn;
+use fedirt_protocol::site::RoundShown;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Refusals that are remembered.
+const REFUSALS: usize = 50;
+/// A pause after each.
+const AFTER_A_REFUSAL: Duration = Duration::from_millis(500);
 
 /// The officer at the pages.
 #[derive(Debug)]
@@ -34,7 +39,7 @@ impl Officer for AtThePages {
         Answer::NotNow
     }
 
-    fn round(&mut self, turn: Turn, statistics: &[(&'static str, usize)]) -> Answer {
+    fn round(&mut self, round: &RoundShown) -> Answer {
         if let Some(pause) = self.automatic {
             self.shared.sleep(pause);
         }
@@ -43,16 +48,20 @@ impl Officer for AtThePages {
         }
         match self.asked {
             Asked::Once => Answer::Yes,
-            Asked::Rounds(rounds) if turn.round <= rounds => Answer::Yes,
+            // Every release counts: an attempt that is repeated asks something new.
+            Asked::Rounds(rounds) if round.released < rounds => Answer::Yes,
             Asked::Rounds(_) | Asked::EachRound => {
-                let statistics = statistics.to_vec();
-                self.shared.change(|state| state.round = Some(RoundShown { turn, statistics }));
+                self.shared.change(|state| state.round = Some(round.clone()));
                 Answer::NotNow
             }
         }
     }
 
     fn news(&mut self, news: News<'_>) {
+        // A coordinator that asks for the impossible again and again is not answered at its own pace.
+        if matches!(news, News::Refused { .. }) {
+            self.shared.sleep(AFTER_A_REFUSAL);
+        }
         self.shared.change(|state| match news {
             News::Waiting(text) => text.clone_into(&mut state.waiting),
             News::Caution(text) => {
@@ -72,7 +81,12 @@ impl Officer for AtThePages {
             }
             News::Refused { turn, reason } => {
                 let place = turn.map_or(String::new(), |turn| format!("{turn}: "));
-                state.refusals.push(format!("{place}{reason}"));
+                let text = format!("{place}{reason}");
+                state.refusals.retain(|known| *known != text);
+                state.refusals.push(text);
+                if state.refusals.len() > REFUSALS {
+                    state.refusals.remove(0);
+                }
             }
             News::Unreachable { error, .. } => state.trouble = Some(error.to_string()),
         });
@@ -82,25 +96,30 @@ impl Officer for AtThePages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fedirt_protocol::message::Turn;
 
     fn officer(asked: Asked) -> AtThePages {
         AtThePages { shared: Arc::default(), asked, trusting: false, automatic: None }
     }
 
-    fn turn(round: u32) -> Turn {
-        Turn { round, attempt: 1 }
+    fn asked(round: u32, attempt: u32, released: u32) -> RoundShown {
+        let turn = Turn { round, attempt };
+        RoundShown { turn, question: [round as u8; 32], released, statistics: vec![("gradient", 3)] }
     }
 
     #[test]
     fn rounds_are_answered_as_approved() {
-        assert_eq!(officer(Asked::Once).round(turn(9), &[]), Answer::Yes);
+        assert_eq!(officer(Asked::Once).round(&asked(9, 1, 8)), Answer::Yes);
         let mut limited = officer(Asked::Rounds(2));
-        assert_eq!((limited.round(turn(2), &[]), limited.round(turn(3), &[])), (Answer::Yes, Answer::NotNow));
+        assert_eq!(limited.round(&asked(2, 1, 1)), Answer::Yes);
+        // The first round for the third time: attempts count.
+        assert_eq!(limited.round(&asked(1, 3, 2)), Answer::NotNow);
+        assert_eq!(limited.round(&asked(3, 1, 2)), Answer::NotNow);
         let shared = limited.shared.clone();
-        assert!(!shared.approve_round(&turn(4).to_string()), "another round is not the one that is shown");
-        assert!(shared.approve_round(&turn(3).to_string()) && shared.state().round.is_none());
+        assert!(!shared.approve_round([4; 32]), "another question is not the one that is shown");
+        assert!(shared.approve_round([3; 32]) && shared.state().round.is_none());
         let mut careful = officer(Asked::EachRound);
-        assert_eq!(careful.round(turn(1), &[("gradient", 3)]), Answer::NotNow);
+        assert_eq!(careful.round(&asked(1, 1, 0)), Answer::NotNow);
         assert_eq!(careful.shared.state().round.unwrap().statistics, [("gradient", 3)]);
     }
 }

@@ -40,7 +40,13 @@ pub(super) fn subtitle(seen: &Seen) -> String {
     format!("As {} at {}. {}", seen.study.site, seen.study.connection.address, seen.study.plan.purpose.trim())
 }
 
-fn steps(seen: &Seen, joined: bool, over: bool) -> Vec<Step> {
+fn steps(seen: &Seen, enrolled: bool, joined: bool, over: bool) -> Vec<Step> {
+    let not_enrolled = if enrolled {
+        ""
+    } else {
+        "the coordinator has not taken the enrolment: paste the invitation again, or a new one"
+    }
+    .to_owned();
     let desk = &seen.desk;
     let file = desk
         .file
@@ -52,7 +58,7 @@ fn steps(seen: &Seen, joined: bool, over: bool) -> Vec<Step> {
     let chosen = joined || over || desk.file.is_some();
     let mapped = joined || over || desk.mapped;
     let all = [
-        ("Read and approve the plan", "/plan", true, String::new()),
+        ("Read and approve the plan", if enrolled { "/plan" } else { "" }, enrolled, not_enrolled),
         ("Choose your file", "/file", chosen, file),
         ("Say what its columns are", "/columns", mapped, String::new()),
         (
@@ -69,7 +75,8 @@ fn steps(seen: &Seen, joined: bool, over: bool) -> Vec<Step> {
         .enumerate()
         .map(|(place, (text, path, done, said))| {
             let here = next == Some(place) && !(over && place == 5);
-            Step { text, href: at(&seen.study, path), done, here, said }
+            let href = if path.is_empty() { "/".to_owned() } else { at(&seen.study, path) };
+            Step { text, href, done, here, said }
         })
         .collect()
 }
@@ -91,7 +98,7 @@ pub(super) async fn show(
         Record::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
         _ => None,
     });
-    let steps = steps(&seen, joined, over);
+    let steps = steps(&seen, fingerprint.is_some(), joined, over);
     let next = steps.iter().find(|step| step.here || (over && step.href.ends_with("/results") && step.done));
     let next = next.map(|step| Link::new(step.href.clone(), step.text));
     let status = agent::status(&seen.folder).map_err(told)?;

@@ -12,15 +12,18 @@ use fedirt_model::site::Place;
 use fedirt_privacy::secure::Fingerprint;
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::policy::Approval;
+use fedirt_protocol::site::RoundShown;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long polls wait, in seconds: as long, at most, until a pause takes hold.
 const WAIT: u32 = 5;
 /// The same while the officer is asked something.
 const SHORT_WAIT: u32 = 1;
+/// How long a stop waits for the exchange that is under way.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The site's own part of a result, to be scored and written down.
 #[derive(Debug)]
@@ -63,13 +66,6 @@ pub(crate) struct RosterShown {
     pub(crate) sites: Vec<(String, String, u64)>,
 }
 
-/// A round that waits for the officer.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RoundShown {
-    pub(crate) turn: Turn,
-    pub(crate) statistics: Vec<(&'static str, usize)>,
-}
-
 /// What an agent says of itself.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct State {
@@ -90,7 +86,7 @@ pub(crate) struct State {
 struct Inside {
     state: State,
     roster_approved: Option<Fingerprint>,
-    round_approved: Option<Turn>,
+    round_approved: Option<(Turn, [u8; 32])>,
     stopping: bool,
 }
 
@@ -139,11 +135,11 @@ impl Shared {
         inside.roster_approved.is_some()
     }
 
-    /// The officer says yes to the round that is shown, if it is this one.
-    pub(crate) fn approve_round(&self, turn: &str) -> bool {
+    /// The officer says yes to the question that is shown, if it is this one.
+    pub(crate) fn approve_round(&self, question: [u8; 32]) -> bool {
         let mut inside = self.inside();
-        let shown = inside.state.round.take_if(|shown| shown.turn.to_string() == turn);
-        inside.round_approved = shown.map(|shown| shown.turn);
+        let shown = inside.state.round.take_if(|shown| shown.question == question);
+        inside.round_approved = shown.map(|shown| (shown.turn, shown.question));
         inside.round_approved.is_some()
     }
 }
@@ -269,43 +265,69 @@ impl Runners {
         all.insert(study.to_owned(), Running { shared, thread: spawned.ok() });
     }
 
-    /// Stops the agent of a study, and waits until it has let go.
-    pub(crate) fn stop(&self, study: &str) {
-        let thread = self.running().get_mut(study).and_then(|running| {
-            running.shared.stop();
-            running.thread.take()
-        });
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+    /// Whether the agent of a study is at work, or about to stop.
+    pub(crate) fn is_working(&self, study: &str) -> bool {
+        let all = self.running();
+        all.get(study).is_some_and(|r| r.thread.as_ref().is_some_and(|thread| !thread.is_finished()))
     }
 
-    /// Starts every agent that was at work when the program ended.
-    pub(crate) fn start_all(&self) -> Result<(), AgentError> {
-        for name in self.home.studies()? {
-            let folder = self.home.study(&name)?;
-            if Desk::read(&folder)?.works() && !is_over(&folder)? {
-                self.start(&name);
-            }
+    /// Stops the agent of a study, and waits until it has let go; false if an exchange keeps it.
+    pub(crate) fn stop(&self, study: &str) -> bool {
+        if let Some(running) = self.running().get(study) {
+            running.shared.stop();
         }
-        Ok(())
+        let begin = Instant::now();
+        while self.is_working(study) {
+            if begin.elapsed() > PATIENCE {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+
+    /// Starts every agent that was at work when the program ended, and erases copies of answers that are needed no more.
+    /// Gives what is wrong with single studies; the others do not suffer from it.
+    pub(crate) fn start_all(&self) -> Result<Vec<String>, AgentError> {
+        let mut broken = Vec::new();
+        for name in self.home.studies()? {
+            let start = || -> Result<(), AgentError> {
+                let folder = self.home.study(&name)?;
+                let mut desk = Desk::read(&folder)?;
+                if is_over(&folder)? || desk.ended.is_some() {
+                    desk.erase_copy(&folder)?;
+                } else if desk.works() {
+                    self.start(&name);
+                }
+                Ok(())
+            };
+            broken.extend(start().err().map(|error| error.to_string()));
+        }
+        Ok(broken)
     }
 
     /// Stops all of them.
     pub(crate) fn stop_all(&self) {
         let names: Vec<String> = self.running().keys().cloned().collect();
         self.running().values().for_each(|running| running.shared.stop());
-        names.iter().for_each(|name| self.stop(name));
+        for name in names {
+            self.stop(&name);
+        }
     }
 }
 
 /// Whether a study is over for this site, with its results written where there are some.
 pub(crate) fn is_over(folder: &StudyFolder) -> Result<bool, AgentError> {
-    let over = folder
-        .entries()?
-        .iter()
-        .any(|entry| matches!(entry.record, agent::Record::Over | agent::Record::Withdrawn));
-    Ok(over && (folder.results().join("fit.json").is_file() || !Desk::read(folder)?.works()))
+    let entries = folder.entries()?;
+    let has = |wanted: fn(&agent::Record) -> bool| entries.iter().any(|entry| wanted(&entry.record));
+    if has(|record| matches!(record, agent::Record::Withdrawn)) {
+        return Ok(true);
+    }
+    let desk = Desk::read(folder)?;
+    let written = folder.results().join("fit.json").is_file();
+    // A study that ended while its results could not be written is not over for the pages: they try again.
+    Ok(has(|record| matches!(record, agent::Record::Over))
+        && (written || desk.ended.is_some() || desk.approved_by.is_none()))
 }
 
 fn work(
@@ -317,7 +339,10 @@ fn work(
 ) -> Result<Phase, String> {
     let told = |error: AgentError| error.to_string();
     let folder = home.known_study(name).map_err(told)?;
-    let mut desk = Desk::read(&folder).map_err(told)?;
+    let desk = Desk::read(&folder).map_err(told)?;
+    if !desk.works() {
+        return Err("nothing is approved: look at the file and at what will be sent, and approve it".into());
+    }
     check_file(&folder, &desk).map_err(told)?;
     let study = folder.load().map_err(told)?;
     let mut policy = home.policy().map_err(told)?;
@@ -341,7 +366,7 @@ fn work(
         match step(&mut agent, &mut officer, shared) {
             Ok(Some(end @ (End::Finished(_) | End::Ended(_)))) => break end,
             Ok(_) => {}
-            Err(_) if shared.stopping() => return Ok(Phase::Stopped),
+            Err(AgentError::Transport(TransportError::Stopped)) => return Ok(Phase::Stopped),
             Err(error) => return Err(error.to_string()),
         }
     };
@@ -349,11 +374,19 @@ fn work(
         let place = agent.place();
         let (study, table) = agent.into_parts();
         results.write(home, &study, fit, Own { place, table, ids })?;
-    } else if let End::Ended(reason) = end {
-        desk.ended = Some(reason);
+    }
+    // Read again: the officer may have called a pause meanwhile.
+    let mut desk = Desk::read(&folder).map_err(told)?;
+    if let End::Ended(reason) = end {
+        desk.ended = Some(format!("The coordinator says: {}", shortened(&reason)));
     }
     desk.write(&folder).and_then(|()| desk.erase_copy(&folder)).map_err(told)?;
     Ok(Phase::Over)
+}
+
+/// The coordinator's words, as far as a page has room for them.
+fn shortened(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(500).collect()
 }
 
 /// Whether the file is the one that was approved.
@@ -397,12 +430,14 @@ fn step(
     let (roster, round, asking) = {
         let mut inside = shared.inside();
         let asking = inside.state.roster.is_some() || inside.state.round.is_some();
-        (inside.roster_approved.take(), inside.round_approved.take(), asking)
+        let roster = inside.roster_approved.take();
+        let round = if roster.is_none() { inside.round_approved.take() } else { None };
+        (roster, round, asking)
     };
     agent.wait_seconds(if asking { SHORT_WAIT } else { WAIT });
     match (roster, round) {
         (Some(fingerprint), _) => agent.approve_roster(fingerprint, officer),
-        (None, Some(turn)) => agent.approve_round(turn, officer),
+        (None, Some((turn, question))) => agent.approve_round(turn, question, officer),
         (None, None) => agent.step(officer),
     }
 }

@@ -1,17 +1,21 @@
 //! While it runs: who is waited for, the roster and rounds that need a yes, pause, and withdrawal.
 
+use super::desk::Desk;
 use super::overview::subtitle;
 use super::runner::{Phase, State as AgentState, is_over};
-use super::{Hall_, Name, Page, aside, at, frame, told};
-use crate::agent::{self, Https, Record, Withdrawal};
+use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
+use crate::agent::{self, AgentError, Https, Record, Withdrawal};
 use crate::text::{counted, grouped};
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
+use data_encoding::HEXLOWER;
 use fedirt_pages::{Fields, Frame, PageError, Visitor, events as sse, render};
 use std::time::Duration;
 
+/// Refusals that are shown, the latest first.
+const REFUSALS: usize = 20;
 /// How often a study is looked at for pages that are open.
 const PACE: Duration = Duration::from_millis(500);
 
@@ -25,6 +29,7 @@ struct RunningPage {
     class: &'static str,
     waiting: String,
     state: AgentState,
+    question: String,
     sent: String,
     answered: String,
     cautions: Vec<String>,
@@ -61,6 +66,7 @@ pub(super) async fn show(
         _ if withdrawn => ("Withdrawn", "bad"),
         _ if over || seen.desk.ended.is_some() => ("Ended without results", "bad"),
         _ if !approved => ("Nothing runs yet", ""),
+        _ if seen.desk.paused && working => ("Pausing: the exchange under way ends first", "bad"),
         _ if seen.desk.paused => ("Paused", "bad"),
         Phase::Failed => ("Stopped: something is wrong", "bad"),
         _ if state.trouble.is_some() => ("The coordinator does not answer", "bad"),
@@ -70,16 +76,11 @@ pub(super) async fn show(
         _ => ("Taking part", "run"),
     };
     let uploads = entries.iter().filter(|entry| matches!(entry.record, Record::Upload { .. })).count() as u64;
-    let mut refusals: Vec<String> = entries
-        .iter()
-        .filter_map(|entry| match &entry.record {
-            Record::Refused { turn, reason } => {
-                Some(format!("{}{reason}", turn.map_or(String::new(), |turn| format!("{turn}: "))))
-            }
-            _ => None,
-        })
-        .collect();
-    refusals.extend(state.refusals.iter().filter(|r| !refusals.contains(r)).cloned().collect::<Vec<_>>());
+    let refused = entries.iter().rev().filter_map(|entry| match &entry.record {
+        Record::Refused { .. } => Some(entry.record.in_words()),
+        _ => None,
+    });
+    let refusals: Vec<String> = refused.take(REFUSALS).collect();
     Ok(render(&RunningPage {
         frame: frame(&visitor, &seen, "Running", "/running").live(at(&seen.study, "/events")),
         subtitle: subtitle(&seen),
@@ -104,6 +105,7 @@ pub(super) async fn show(
         finished,
         administers: visitor.administers(),
         base: at(&seen.study, ""),
+        question: state.round.as_ref().map_or_else(String::new, |round| HEXLOWER.encode(&round.question)),
         state,
         name,
     }))
@@ -111,6 +113,7 @@ pub(super) async fn show(
 
 /// `POST /studies/{study}/running`: roster, round, pause or resume.
 pub(super) async fn act(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let _changing = hall.changing.lock().await;
     let seen = hall.find(&name)?;
     let back = at(&seen.study, "/running");
     let shared = hall.runners.shared(&name);
@@ -127,19 +130,25 @@ pub(super) async fn act(State(hall): Hall_, Path(name): Name, Extension(fields):
             shared.filter(|s| s.approve_roster(fields.get("fingerprint"))).ok_or_else(stale)?;
         }
         "round" => {
-            shared.filter(|s| s.approve_round(fields.get("turn"))).ok_or_else(stale)?;
+            let question = HEXLOWER.decode(fields.get("question").as_bytes()).ok();
+            let question = question.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()).ok_or_else(stale)?;
+            shared.filter(|s| s.approve_round(question)).ok_or_else(stale)?;
         }
         word @ ("pause" | "resume") => {
             let paused = word == "pause";
+            if !paused && seen.desk.approved_by.is_none() {
+                let text = "Nothing is approved. Look at your file and at what will be sent first.";
+                return Err(PageError::bad(text).leading(&at(&seen.study, ""), "See what is next"));
+            }
             let mut desk = seen.desk.clone();
             desk.paused = paused;
             let (hall, name, folder) = (hall.clone(), name.clone(), seen.folder.clone());
             let work = move || {
                 desk.write(&folder)?;
                 if paused {
-                    hall.runners.stop(&name)
+                    hall.runners.stop(&name);
                 } else {
-                    hall.runners.start(&name)
+                    hall.runners.start(&name);
                 }
                 Ok(())
             };
@@ -159,7 +168,10 @@ pub(super) async fn events(State(hall): Hall_, Path(name): Name) -> Page {
         // The journal grows with everything that happens.
         let length = std::fs::metadata(seen.folder.journal_path()).map_or(0, |about| about.len());
         let finished = seen.folder.results().join("fit.json").is_file();
-        Some(format!("{said:?} {length} {finished}"))
+        let chosen = std::fs::metadata(seen.folder.path().join("officer.toml"))
+            .and_then(|about| about.modified())
+            .ok();
+        Some(format!("{said:?} {length} {finished} {chosen:?}"))
     };
     Ok(sse::stream(PACE, state, async move {
         let _ = stopping.wait_for(|stopping| *stopping).await;
@@ -175,6 +187,11 @@ struct WithdrawPage {
     base: String,
 }
 
+fn nothing_left(seen: &Seen) -> PageError {
+    let text = "The study is over for this site; there is nothing to withdraw from.";
+    PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study")
+}
+
 /// `GET /studies/{study}/withdraw`.
 pub(super) async fn ask_withdraw(
     State(hall): Hall_,
@@ -183,8 +200,7 @@ pub(super) async fn ask_withdraw(
 ) -> Page {
     let seen = hall.find(&name)?;
     if is_over(&seen.folder).map_err(told)? {
-        let text = "The study is over for this site; there is nothing to withdraw from.";
-        return Err(PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study"));
+        return Err(nothing_left(&seen));
     }
     Ok(render(&WithdrawPage {
         frame: frame(&visitor, &seen, "Withdraw", "/running"),
@@ -198,18 +214,27 @@ pub(super) async fn ask_withdraw(
 pub(super) async fn withdraw(
     State(hall): Hall_,
     Path(name): Name,
-    RawQuery(_): RawQuery,
     Extension(fields): Extension<Fields>,
 ) -> Page {
+    let _changing = hall.changing.lock().await;
     let seen = hall.find(&name)?;
+    if is_over(&seen.folder).map_err(told)? {
+        return Err(nothing_left(&seen));
+    }
     let reason = match fields.get("reason") {
         "" => "the site has withdrawn".to_owned(),
         reason => reason.chars().filter(|c| !c.is_control()).take(300).collect(),
     };
     let base = at(&seen.study, "");
-    let (hall, mut desk) = (hall.clone(), seen.desk.clone());
+    let hall = hall.clone();
     let work = move || {
-        hall.runners.stop(&name);
+        if !hall.runners.stop(&name) {
+            return Err(AgentError::Mismatch(
+                "the agent is in the middle of an exchange with the coordinator. Try again in a minute"
+                    .into(),
+            ));
+        }
+        let mut desk = Desk::read(&seen.folder)?;
         let authority = seen.study.connection.authority()?;
         let mut https = Https::new(&seen.study.connection.address, authority.as_deref())?;
         let told = agent::withdraw(&seen.study, &mut https, &reason)?;

@@ -9,7 +9,7 @@ use crate::agent::{self, AgentError, Home, Https, Lock, clock};
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use fedirt_pages::session::Lifetimes;
-use fedirt_pages::{Access, AccessError, Gate, GateSettings, Outside, Peer, Role, Secret, router};
+use fedirt_pages::{Gate, GateSettings, Login, Outside, Peer, Role, Secret, router};
 use fedirt_protocol::invitation::Invitation;
 use rand::TryRng;
 use rand::rand_core::UnwrapErr;
@@ -19,8 +19,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
+/// Where the pages are.
+const HOST: &str = "127.0.0.1";
 /// The officer's name at the gate.
 const OFFICER: &str = "officer";
 
@@ -51,6 +53,8 @@ pub struct Pages {
     pub link: String,
     /// The same for the auditor.
     pub auditor: Option<String>,
+    /// Studies that cannot go on, and why.
+    pub broken: Vec<String>,
     runtime: Option<Runtime>,
     stop: watch::Sender<bool>,
     hall: Arc<Hall>,
@@ -75,16 +79,13 @@ impl std::fmt::Debug for Hall {
     }
 }
 
-/// Lets somebody in with a new key; one of an earlier start opens nothing any more.
-fn admit(access: &Access, name: &str, role: Role) -> Result<Secret, AgentError> {
-    let wrong = |error: AccessError| AgentError::Mismatch(error.to_string());
+/// Lets somebody in with a new key. Keys are nowhere but in memory: those of an earlier start open nothing.
+fn admit(logins: &mut Vec<Login>, name: &str, role: Role) -> Result<Secret, AgentError> {
     let mut bytes = [0; 32];
     SysRng.try_fill_bytes(&mut bytes).map_err(|e| AgentError::Mismatch(format!("no randomness: {e}")))?;
     let key = Secret::from_bytes(bytes);
-    if access.read().map_err(wrong)?.iter().any(|login| login.name == name) {
-        access.revoke(name).map_err(wrong)?;
-    }
-    access.add(name, role, &key, &clock::text(clock::now())).map_err(wrong)?;
+    let created = clock::text(clock::now());
+    logins.push(Login { name: name.to_owned(), role, hash: key.hash(), created });
     Ok(key)
 }
 
@@ -104,10 +105,10 @@ impl Pages {
                 settings.port
             ))
         };
-        let access = Access::at(&home.path().join("access.toml"));
-        let officer = admit(&access, OFFICER, Role::Administrator)?;
+        let mut logins = Vec::new();
+        let officer = admit(&mut logins, OFFICER, Role::Administrator)?;
         let auditor = match &settings.auditor {
-            Some(name) => Some(admit(&access, name, Role::Auditor)?),
+            Some(name) => Some(admit(&mut logins, name, Role::Auditor)?),
             None => None,
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -120,22 +121,24 @@ impl Pages {
             .block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)))
             .map_err(told)?;
         let port = listener.local_addr().map_err(told)?.port();
-        let address = format!("http://localhost:{port}/");
+        // By its number: `localhost` may mean ::1 to a browser, where somebody else could listen.
+        let address = format!("http://{HOST}:{port}/");
         let (stop, stopping) = watch::channel(false);
         let gate = GateSettings {
             product: "site",
             port,
             tls: false,
-            hosts: ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec(),
+            hosts: vec![HOST.to_owned()],
             lifetimes: Lifetimes::default(),
         };
-        let gate = Arc::new(Gate::new(gate, Arc::new(access), Arc::new(System)));
+        let gate = Arc::new(Gate::new(gate, Arc::new(logins), Arc::new(System)));
         let runners = Runners::new(home.clone(), settings.results, settings.automatic);
-        runners.start_all()?;
+        let broken = runners.start_all()?;
         let hall = Arc::new(Hall {
             home: home.clone(),
             runners,
             offers: Offers::default(),
+            changing: Mutex::default(),
             stopping: stopping.clone(),
         });
         let app = router(&gate, routes(), hall.clone()).layer(from_fn(peer));
@@ -151,6 +154,7 @@ impl Pages {
         Ok(Self {
             link: link(&officer),
             auditor: auditor.as_ref().map(link),
+            broken,
             address,
             runtime: Some(runtime),
             stop,

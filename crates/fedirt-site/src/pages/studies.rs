@@ -29,9 +29,9 @@ pub(super) fn asks(hall: &Hall, name: &str) -> Option<&'static str> {
     let state = hall.runners.shared(name)?.state();
     match state.phase {
         Phase::Failed => Some("Something is wrong"),
+        _ if state.trouble.is_some() => Some("The coordinator does not answer"),
         _ if state.roster.is_some() => Some("The roster waits for you"),
         _ if state.round.is_some() => Some("A round waits for you"),
-        _ if state.trouble.is_some() => Some("The coordinator does not answer"),
         _ => None,
     }
 }

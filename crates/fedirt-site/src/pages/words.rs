@@ -2,10 +2,19 @@
 
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
+use fedirt_protocol::terms::OnLoss;
 
 /// Who learns what, in one sentence.
 pub(super) fn who_learns_what(plan: &StudyPlan) -> &'static str {
     match plan.mode {
+        Mode::Secure if plan.publish.effects_by_name => {
+            "The coordinator learns sums over all sites together, and this site's effect by name; what all sites' students \
+             answered together may be inferred from the sums."
+        }
+        Mode::Secure if plan.cohort.on_loss == OnLoss::RevealLostSite => {
+            "The coordinator learns sums over all sites together. If a site is lost, it can compute what that site sent; and \
+             what all sites' students answered together may be inferred from the sums."
+        }
         Mode::Plain => {
             "The coordinator sees this site's sums by name, and can rebuild single students' answers from them: it must be \
              trusted like a holder of the data."
@@ -37,4 +46,10 @@ pub(super) fn epsilon_in_words(plan: &StudyPlan) -> Option<String> {
 pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// With a capital at its beginning and a full stop at its end.
+pub(super) fn sentence(text: &str) -> String {
+    let text = capital(text.trim());
+    if text.ends_with(['.', '!', '?', ':', ';']) { text } else { text + "." }
 }

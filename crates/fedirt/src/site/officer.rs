@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::terminal;
 use crate::terminal::table::{Column, Table};
 use fedirt_privacy::secure::{Fingerprint, SiteId};
-use fedirt_protocol::message::Turn;
+use fedirt_protocol::site::RoundShown;
 use fedirt_site::agent::{Answer, News, Officer};
 
 /// Answers from flags, the policy and the terminal.
@@ -81,9 +81,10 @@ impl Officer for AtTheTerminal {
         })
     }
 
-    fn round(&mut self, turn: Turn, statistics: &[(&'static str, usize)]) -> Answer {
+    fn round(&mut self, round: &RoundShown) -> Answer {
+        let turn = round.turn;
         let names: Vec<String> =
-            statistics.iter().map(|(name, size)| format!("{name} ({size} numbers)")).collect();
+            round.statistics.iter().map(|(name, size)| format!("{name} ({size} numbers)")).collect();
         self.aside(|| {
             stderr::note(&format!("{turn} asks for {}", names.join(", ")));
             let approved = ask::can_ask() && ask::yes("Answer this round?").unwrap_or(false);

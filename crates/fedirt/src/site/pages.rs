@@ -4,7 +4,7 @@ use super::results::Files;
 use super::told;
 use crate::args::SitePagesArgs;
 use crate::error::CliError;
-use crate::output::stdout;
+use crate::output::{stderr, stdout};
 use fedirt_site::agent::Home;
 use fedirt_site::pages::{Pages, PagesSettings};
 use std::process::ExitCode;
@@ -26,6 +26,7 @@ pub(super) fn run(home: &Home, args: &SitePagesArgs) -> Result<ExitCode, CliErro
     if let (Some(name), Some(link)) = (&args.auditor, &pages.auditor) {
         text.push_str(&format!("For {name}, who may look and change nothing: {link}\n"));
     }
+    pages.broken.iter().for_each(|error| stderr::warning(error));
     text.push_str("Studies that were running go on. Ctrl+C stops everything; nothing is lost.\n");
     stdout::print(&text)?;
     pages.until_signal().map_err(told)?;

@@ -155,8 +155,8 @@ impl Officer for Agreeable {
         self.rosters.push(fingerprint);
         if self.refuses { Answer::NotNow } else { Answer::Yes }
     }
-    fn round(&mut self, turn: Turn, _statistics: &[(&'static str, usize)]) -> Answer {
-        self.rounds.push(turn);
+    fn round(&mut self, round: &fedirt_protocol::site::RoundShown) -> Answer {
+        self.rounds.push(round.turn);
         if self.refuses { Answer::NotNow } else { Answer::Yes }
     }
     fn news(&mut self, news: News<'_>) {

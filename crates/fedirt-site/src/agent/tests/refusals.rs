@@ -151,3 +151,43 @@ fn withdrawing_ends_the_round_and_wipes_the_keys() {
     let Some(End::Ended(reason)) = south.step(&mut officer).unwrap() else { panic!("it goes on") };
     assert!(reason.contains("withdrawn its consent"), "{reason}");
 }
+
+/// Says yes to rosters, and remembers the rounds that it was shown.
+#[derive(Default)]
+struct Wary(Vec<fedirt_protocol::site::RoundShown>);
+
+impl Officer for Wary {
+    fn roster(&mut self, _: Fingerprint, _: &[(SiteId, Fingerprint, u64)]) -> Answer {
+        Answer::Yes
+    }
+    fn round(&mut self, round: &fedirt_protocol::site::RoundShown) -> Answer {
+        self.0.push(round.clone());
+        Answer::NotNow
+    }
+    fn news(&mut self, _: News<'_>) {}
+}
+
+#[test]
+fn an_approval_is_for_its_question_alone() {
+    let world = World::new(Mode::Secure);
+    let policy = POLICY_TEMPLATE.replace("approval = \"once\"", "approval = \"each_round\"");
+    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    world.enrol();
+    let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+    let (mut wary, mut agreeable) = (Wary::default(), Agreeable::default());
+    for _ in 0..20 {
+        agents[0].step(&mut wary).unwrap();
+        agents[1..].iter_mut().for_each(|agent| drop(agent.step(&mut agreeable).unwrap()));
+    }
+    assert_eq!(wary.0.len(), 1);
+    let uploads =
+        || world.server.borrow().arrived.iter().filter(|(s, k)| s == "north" && *k == "upload").count();
+    let shown = wary.0[0].clone();
+    assert_eq!(shown.released, 0);
+    // A yes to something else: the question is shown again, and nothing leaves.
+    let end = agents[0].approve_round(shown.turn, [0; 32], &mut wary).unwrap();
+    assert!(matches!(end, Some(End::RoundNotApproved(turn)) if turn == shown.turn), "{end:?}");
+    assert_eq!((uploads(), wary.0.len()), (0, 2));
+    agents[0].approve_round(shown.turn, shown.question, &mut wary).unwrap();
+    assert_eq!(uploads(), 1);
+}

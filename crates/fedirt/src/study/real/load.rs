@@ -9,7 +9,6 @@ use fedirt_coordinator::{Folder, invite};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Fingerprint, SiteId};
 use fedirt_protocol::in_process::{self, Unobserved};
-use fedirt_protocol::message::Turn;
 use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
 use fedirt_site::ReadOptions;
 use fedirt_site::agent::{self, Agent, Answer, End, Home, Https, News, Officer};
@@ -201,7 +200,7 @@ impl Officer for Trusting<'_> {
     fn roster(&mut self, _fingerprint: Fingerprint, _sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
         Answer::Yes
     }
-    fn round(&mut self, _turn: Turn, _statistics: &[(&'static str, usize)]) -> Answer {
+    fn round(&mut self, _round: &fedirt_protocol::site::RoundShown) -> Answer {
         Answer::Yes
     }
     fn news(&mut self, news: News<'_>) {
