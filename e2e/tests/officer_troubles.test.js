@@ -1,37 +1,16 @@
-// While a study runs at a site: lost connections, starts anew, a pause, an auditor, and a withdrawal.
+// While a study runs at a site: lost connections, starts anew, a pause, and an auditor.
 
 import assert from "node:assert/strict";
-import { draw } from "../helpers/data.js";
 import { look } from "../helpers/look.js";
-import { Officer } from "../helpers/officer.js";
 import { scene } from "../helpers/scene.js";
 import { opensLink, types } from "../pages/door.js";
-import { answer, answersAll, approvesRoster, readsRoster, stands, takesPart } from "../pages/officer.js";
+import { answer, answersAll, approvesRoster, readsRoster, stands } from "../pages/officer.js";
 import { sees } from "../pages/study.js";
+import { begins, officer } from "./parts/running.js";
 
 const LOST = /ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)/;
 const words = ({ page }) => page.locator("main").innerText();
 const keyOf = (link) => link.split("#")[1];
-
-/** A study whose rounds wait for olga, on the pages of the first site; what the others do is up to the play. */
-async function begins(scene, ...further) {
-  const data = await draw(scene.folder);
-  const coordinator = await scene.coordinator("--study", "bank", "--mode", "secure", "--sites", data.names.join(), "--items-from", data.file(data.names[0]), "--students", `${data.students}`);
-  const site = await scene.site(data.names[0], ...further);
-  const olga = await scene.person(site.origin, "olga");
-  await opensLink(olga, site.link);
-  await takesPart(olga, await coordinator.invites("bank", site.name), "bank", data.file(site.name), { by: "Olga Öst", asked: "each_round" });
-  return { data, coordinator, site, olga };
-}
-
-/** A site at the command line that has enrolled. */
-async function officer(scene, data, coordinator, name) {
-  const officer = new Officer(scene.folder, name, data.file(name));
-  await officer.settles();
-  const { status, stderr } = await officer.enrols(await coordinator.invites("bank", name));
-  assert.equal(status, 0, stderr);
-  return officer;
-}
 
 scene("an officer whose connections are lost", async (scene) => {
   const { data, coordinator, site, olga } = await begins(scene, "--auditor", "Dr. Lee");
@@ -128,43 +107,3 @@ async function pauses(olga) {
   await olga.follows(page.getByRole("button", { name: "Go on" }));
   await answer(olga).waitFor();
 }
-
-scene("an officer who withdraws", async (scene) => {
-  const { data, coordinator, olga } = await begins(scene);
-  const [, second, third] = data.names;
-  const site = await scene.site(second);
-  const otto = await scene.person(site.origin, "otto");
-  await opensLink(otto, site.link);
-  await takesPart(otto, await coordinator.invites("bank", second), "bank", data.file(second), { by: "Otto West", asked: "once" });
-  const other = await officer(scene, data, coordinator, third);
-  const [fingerprint] = await Promise.all([readsRoster(olga), readsRoster(otto), other.joins("bank")]);
-  const program = other.approves("bank", fingerprint);
-  await approvesRoster(olga);
-  await approvesRoster(otto);
-  await answer(olga).waitFor();
-  await olga.follows(answer(olga));
-  await answer(olga).waitFor();
-
-  const ada = await scene.person(coordinator.origin, "ada");
-  await opensLink(ada, coordinator.link);
-  await ada.goes("/studies/bank");
-  const { page } = olga;
-  await olga.follows(page.getByRole("link", { name: "Withdraw from the study" }));
-  await look(olga, "withdraw");
-  await page.getByLabel("Why").fill("Parents have objected");
-  await olga.follows(page.getByRole("button", { name: "Withdraw" }));
-  assert.match(await words(olga), /This site has withdrawn[\s\S]*this site withdrew in round 2/);
-  await look(olga, "withdrawn");
-  for (const [part, said] of [["running", /Withdrawn/], ["results", /ended without results/], ["sent", /Parents have objected/]]) {
-    await olga.goes(`/studies/bank/${part}`);
-    assert.match(await words(olga), said, part);
-    await look(olga, `withdrawn-${part}`);
-  }
-
-  await sees(ada, /[Ee]nded/);
-  assert.match(await ada.page.locator("#live-now").innerText(), /Why it ended[\s\S]*site01[\s\S]*Parents have objected/);
-  await look(ada, "ended-by-withdrawal");
-  await stands(otto, "Ended without results").waitFor();
-  await look(otto, "ended-elsewhere");
-  assert.notEqual(await program.ended, 0);
-});

@@ -1,4 +1,5 @@
-// A psychometrician and three officers, each on their own pages, from nothing to results, over TLS.
+// A psychometrician and three officers, each on their own pages, from nothing to results, over TLS. Files run in the order of their
+// names: the longest first.
 
 import assert from "node:assert/strict";
 import { draw } from "../helpers/data.js";
@@ -52,7 +53,7 @@ scene("whole study", async (scene) => {
   for (const [n, officer] of officers.entries()) taken.push(await takesOwnAway(officer, data.names[n], STUDY, data, fit));
   assert.equal(new Set(taken.map(({ sent }) => sent)).size, 1, "all sites have answered the same rounds");
   await looksAtOwn(olga, STUDY, taken[0]);
-});
+}, 300_000);
 
 async function invitesAll(ada, data) {
   await ada.goes(`/studies/${STUDY}`);
