@@ -20,14 +20,14 @@ export class Coordinator {
     const text = (await readFile(path, "utf8")).replace("127.0.0.1:8444", `127.0.0.1:${pages}`);
     // Loopback would be plain HTTP unless told otherwise (docs/adr/0009).
     await writeFile(path, text.replace(/^tls = false/m, "tls = true"));
-    this.origin = `https://localhost:${pages}`;
   }
 
   /** Starts it. The first start prints a link with a key; later ones do not. */
   async start() {
     this.program = new Program("coordinator", "start", this.folder);
-    const [, key] = await this.program.says(/Pages(?:: open| at) https:\/\/localhost:\d+\/(?:login#(\S+))?\n/);
-    this.link = key && `${this.origin}/login#${key}`;
+    const [, origin, key] = await this.program.says(/Pages(?:: open| at) (https:\/\/[\w.]+:\d+)\/(?:login#(\S+))?\n/);
+    this.origin = origin;
+    this.link = key && `${origin}/login#${key}`;
     this.key ??= key;
     await this.#proves();
   }
@@ -35,10 +35,10 @@ export class Coordinator {
   // Browsers read authorities from a database of the whole machine, which a test should leave alone: they are told to believe
   // any certificate. So the certificate is proved here, against the authority that the coordinator wrote.
   async #proves() {
-    const { port } = new URL(this.origin);
+    const { hostname: host, port } = new URL(this.origin);
     const ca = await readFile(this.file("tls", "authority.pem"));
     await new Promise((resolve, reject) => {
-      const socket = connect({ host: "127.0.0.1", port, servername: "localhost", ca }, () => {
+      const socket = connect({ host, port, ca }, () => {
         socket.destroy();
         resolve();
       });

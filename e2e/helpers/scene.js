@@ -74,7 +74,7 @@ export function scene(name, play, timeout = 180_000) {
     await rm(artifacts, { recursive: true, force: true });
     const folder = await mkdtemp(join(tmpdir(), "fedirt-e2e-"));
     // No name but this machine's own is looked up, whoever asks.
-    const args = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost", "--no-proxy-server"];
+    const args = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1", "--no-proxy-server"];
     const browser = await chromium.launch({ executablePath, args });
     const scene = new Scene(folder, browser, artifacts);
     try {

@@ -14,13 +14,13 @@ export class Site {
   async settles() {
     await done("site", "--home", this.home, "init");
     this.port = await free();
-    this.origin = `http://localhost:${this.port}`;
   }
 
   /** Starts the program that serves the pages. Each start has a link of its own. */
   async start(...words) {
     this.program = new Program("site", "--home", this.home, "pages", "--port", `${this.port}`, ...words);
-    [, this.link] = await this.program.says(/open (http:\/\/localhost:\d+\/login#\S+)/);
+    [, this.link] = await this.program.says(/open (http:\/\/[\w.]+:\d+\/login#\S+)/);
+    this.origin = new URL(this.link).origin;
     [, this.auditor] = words.includes("--auditor") ? await this.program.says(/change nothing: (\S+)/) : [];
   }
 

@@ -50,6 +50,8 @@ scene("invitations and plans that are refused", async (scene) => {
   await enrols(otto);
   assert.match(await words(otto), /invitation of site01 was used with another key/);
   await look(otto, "used-invitation");
+  await otto.goes("/studies/bank");
+  assert.match(await otto.page.locator("ol.steps li").first().innerText(), /Next[\s\S]*has not taken the enrolment/);
   await pastes(otto, await coordinator.invites("bank", "site02"));
   await enrols(otto);
   assert.match(await words(otto), /As site02[\s\S]*Enrolled/, "his own does");

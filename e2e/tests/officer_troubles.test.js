@@ -25,6 +25,9 @@ scene("an officer whose connections are lost", async (scene) => {
   await stands(olga, "The coordinator does not answer").waitFor();
   assert.match(await words(olga), /Nothing is lost; this site goes on by itself/);
   await look(olga, "coordinator-lost");
+  await olga.goes("/");
+  assert.match(await page.locator("tbody").innerText(), /The coordinator does not answer/);
+  await olga.goes("/studies/bank/running");
   await coordinator.start();
   await stands(olga, "A round waits for you").waitFor({ timeout: 40_000 });
 
