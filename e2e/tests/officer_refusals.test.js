@@ -94,7 +94,7 @@ scene("files that do not do", async (scene) => {
   assert.equal(await chooses(olga, "bank", file("bad.csv")), undefined);
   await checks(olga);
   assert.match(await page.locator("#problems tbody").innerText(), /line 8, column i03/);
-  assert.match(await words(olga), /Nothing has left this computer[\s\S]*Mend it in the program that wrote it/);
+  assert.match(await words(olga), /Nothing of your students has left this computer[\s\S]*Mend it in the program that wrote it/);
   await look(olga, "problems");
   assert.equal(await page.getByRole("link", { name: "See what will be sent" }).count(), 0);
   await olga.goes("/studies/bank/approve");

@@ -186,7 +186,7 @@ impl Statistic {
             }
             Self::NoisyScores => (
                 "noisy_scores",
-                "sums of the students' clipped scores, with noise that hides each student",
+                "sums of what each student adds to the estimates, limited in size, with noise that hides each student",
                 Sum,
                 PRIVATE,
             ),

@@ -58,8 +58,7 @@ pub(crate) fn expired(gate: &Gate, path: &str) -> Response {
     response
 }
 
-const WELCOME: &str =
-    "Your log-in key was printed when the program first started, or was given to you by an administrator.";
+const WELCOME: &str = "Your log-in key is in the link that the program printed, or was given to you by an administrator. If you opened that link, it is filled in: press “Log in”.";
 
 /// `GET /login`.
 pub(crate) async fn show(State(gate): State<Arc<Gate>>, request: Request) -> Response {

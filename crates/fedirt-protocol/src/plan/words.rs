@@ -84,7 +84,9 @@ impl StudyPlan {
             OnLoss::End => "If a site vanishes after the first round, the study ends without a result.",
             OnLoss::RevealLostSite => "Risk: if a site vanishes after the first round, the study goes on, and the coordinator can compute what that site sent.",
         }.into());
-        words.push("Answers never leave a site.".into());
+        words.push(
+            "No row of answers is sent by anyone; the risks above are about what sums can tell.".into(),
+        );
         words
     }
 }

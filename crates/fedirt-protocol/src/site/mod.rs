@@ -22,6 +22,7 @@ use crate::{Timestamp, codec};
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::{Place, Site};
+use fedirt_model::statistics::Statistic;
 use fedirt_privacy::secure::{
     BoundCohort, Chain, Enrolment, Fingerprint, Identity, Roster, RoundKey, SiteId,
 };
@@ -40,7 +41,7 @@ pub struct RoundShown {
     /// Releases so far, attempts too.
     pub released: u32,
     /// The statistics and their sizes.
-    pub statistics: Vec<(&'static str, usize)>,
+    pub statistics: Vec<(Statistic, usize)>,
 }
 
 /// What a site's shell must do, in this order.

@@ -8,7 +8,7 @@ use crate::private::{self, Mechanism, Noise, PrivatePlan, PrivateRefusal, ScoreQ
 use crate::terms::OnLoss;
 use crate::{answerable, codec, coverage, encoding};
 use fedirt_model::exchange::{Ask, Request};
-use fedirt_model::statistics::{Mode, Statistic};
+use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{BoundCohort, Cohort, SignedHello, SiteId, suppress};
 use rand::CryptoRng;
 use sha2::{Digest, Sha256};
@@ -57,8 +57,7 @@ impl SiteMachine {
             self.check_chain(turn, request, &cohort)?;
         }
         if self.policy.approval == Approval::EachRound && self.approved_question != Some((turn, question)) {
-            let named = |(statistic, len): (Statistic, usize)| (statistic.info().name, len);
-            let statistics = told.question.statistics().into_iter().map(named).collect();
+            let statistics = told.question.statistics();
             self.waiting = Some(message.clone());
             self.verified = Some((turn, question, bound));
             let released = self.releases;

@@ -258,6 +258,23 @@ pub fn other_names(
     Ok(names.into_iter().map(sentence).collect())
 }
 
+/// Whether the ledger would refuse what a study plans with these rows: why, if so.
+pub(crate) fn foreseen(
+    home: &Home,
+    study: &Study,
+    own: &OwnResponses,
+    population: &str,
+) -> Result<Option<String>, AgentError> {
+    let account = Account::new(home, population, own.fingerprints(&study.plan, &home.salt()?))?;
+    Ok(account.foresee(&study.terms)?.err())
+}
+
+/// Whether a population has a budget.
+pub(crate) fn has_budget(home: &Home, population: &str) -> Result<bool, AgentError> {
+    let ledger = read(&home.ledger_path())?;
+    Ok(Label::try_from(population).is_ok_and(|population| ledger.balance(&population).is_some()))
+}
+
 /// Opens the account of a population: a budget is set once, and never changed.
 pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> Result<(), AgentError> {
     let wrong = |text: String| AgentError::Mismatch(text);

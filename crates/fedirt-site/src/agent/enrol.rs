@@ -3,7 +3,9 @@
 use super::durable::{self, Readers};
 use super::home::Home;
 use super::journal::{Journal, Record};
-use super::study::Connection;
+use super::responses::OwnResponses;
+use super::study::{Connection, Study};
+use super::transcript::Transcript;
 use super::transport::Transport;
 use super::{AgentError, clock};
 use data_encoding::{BASE64, HEXLOWER};
@@ -11,6 +13,7 @@ use fedirt_privacy::secure::{Enrolment, Fingerprint, Identity, SiteId};
 use fedirt_protocol::codec;
 use fedirt_protocol::envelope::EnrolRequest;
 use fedirt_protocol::invitation::Invitation;
+use fedirt_protocol::message::ToCoordinator;
 use fedirt_protocol::plan::StudyPlan;
 use fedirt_protocol::policy::{Policy, PolicyRefusal};
 use fedirt_protocol::{Terms, Timestamp};
@@ -34,6 +37,13 @@ pub struct Offer {
 /// What the policy says to a plan before any file is read.
 pub fn refusals(policy: &Policy, plan: &StudyPlan, terms: &Terms) -> Vec<PolicyRefusal> {
     policy.check_plan(terms, u64::MAX, plan.pooled_rows_may_be_inferred())
+}
+
+/// What the policy says to a plan with these rows.
+pub(crate) fn refused_with(policy: &Policy, study: &Study, own: &OwnResponses) -> Vec<String> {
+    let students = own.table.students() as u64;
+    let refusals = policy.check_plan(&study.terms, students, study.plan.pooled_rows_may_be_inferred());
+    refusals.iter().map(ToString::to_string).collect()
 }
 
 /// Checks an invitation and fetches its plan. Nothing of the site is sent.
@@ -107,8 +117,12 @@ pub fn accept(
     };
     let fingerprint = identity.public().fingerprint();
     let enrolment = Enrolment::sign(terms.study.clone(), site, &identity).encode();
+    let message = ToCoordinator::Enrol(enrolment.clone());
+    let mut transcript = Transcript::open(&folder.results().join("transcript.jsonl"))?;
+    transcript.write(&message, None)?;
     let request = EnrolRequest { secret: invitation.secret, enrolment };
     transport.enrol(&codec::encode(&request)?)?;
+    transcript.acknowledged(&message)?;
     if !journal.entries().iter().any(|e| matches!(e.record, Record::Enrolled { .. })) {
         journal.append(Record::Enrolled {
             site: invitation.site.clone(),

@@ -39,6 +39,8 @@ mod transport;
 mod withdraw;
 
 pub use account::{check_journal, check_ledger, open_account, other_names};
+pub(crate) use account::{foreseen, has_budget};
+pub(crate) use enrol::refused_with;
 pub use enrol::{Offer, accept, look, refusals};
 pub use error::AgentError;
 pub use home::Home;

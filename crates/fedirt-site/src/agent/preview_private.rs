@@ -40,7 +40,7 @@ pub(super) fn private_rounds(study: &Study, own: &Declaration) -> Result<Vec<Rou
             Ok(RoundPreview {
                 name: (stage + 1).to_string(),
                 remark: format!(
-                    "each student's scores are cut to length {:.2} and added up; to each number of the sum over all sites comes noise with a standard deviation of {:.1}, which the sites make; all of it is masked",
+                    "what each student adds to the estimates is limited to length {:.2} and added up; to each number of the sum over all sites comes noise with a standard deviation of {:.1}, which the sites make; all of it is masked",
                     plan.clip().map_err(|e| mismatch(&e))?,
                     noise.sum_sd()
                 ),

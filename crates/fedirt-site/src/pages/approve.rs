@@ -30,7 +30,7 @@ struct ApprovePage {
     rounds: u32,
     private: bool,
     epsilon: String,
-    budget: Option<String>,
+    accounts: Vec<(String, String)>,
     population: String,
     warnings: Vec<String>,
     each_round: bool,
@@ -59,8 +59,6 @@ pub(super) async fn show(
         (given, _) => given.to_owned(),
     };
     let ledger = agent::ledger_table(&hall.home.ledger_path()).map_err(told)?;
-    let budget =
-        ledger.populations.iter().find(|(known, _)| *known == population).map(|(_, state)| state.clone());
     let policy = hall.home.policy().map_err(told)?;
     let warnings = agent::other_names(&hall.home, &seen.study, &looked.own, &population).map_err(told)?;
     let plan = &seen.study.plan;
@@ -75,7 +73,7 @@ pub(super) async fn show(
         rounds: plan.most_rounds(),
         private: plan.mode == Mode::Private,
         epsilon: plan.privacy.as_ref().map_or_else(String::new, |privacy| privacy.epsilon.to_string()),
-        budget,
+        accounts: ledger.populations,
         population,
         warnings,
         each_round: policy.approval == Approval::EachRound,
@@ -128,8 +126,25 @@ pub(super) async fn approve(
         let query: String = population.bytes().map(|byte| format!("%{byte:02X}")).collect();
         return Ok(Redirect::to(&format!("{back}?population={query}")).into_response());
     }
-    if seen.study.plan.mode == Mode::Private && !fields.get("budget").is_empty() {
+    let policy = hall.home.policy().map_err(told)?;
+    let refused = agent::refused_with(&policy, &seen.study, &looked.own);
+    if !refused.is_empty() {
+        return Err(wrong(refused.iter().map(|r| words::sentence(r)).collect::<Vec<_>>().join(" ")));
+    }
+    if seen.study.plan.mode == Mode::Private && !agent::has_budget(&hall.home, &population).map_err(told)? {
+        if fields.get("budget").is_empty() {
+            let text = format!(
+                "{population:?} has no budget yet. Write ε into its field: what all private studies of these students may spend."
+            );
+            return Err(wrong(text));
+        }
         open_budget(&hall.home, &population, &fields).await.map_err(wrong)?;
+    }
+    if let Some(refusal) = agent::foreseen(&hall.home, &seen.study, &looked.own, &population).map_err(told)? {
+        return Err(wrong(format!(
+            "This site's ledger refuses: {} Nothing was sent.",
+            words::sentence(&refusal)
+        )));
     }
     let desk = &mut seen.desk;
     (desk.population, desk.asked, desk.paused) = (Some(population), asked, false);

@@ -2,16 +2,21 @@
 
 use super::looked::{Looked, look};
 use super::overview::subtitle;
+use super::records::left_in_words;
+use super::words::sentence;
 use super::{Hall_, Name, Page, Seen, at, frame};
 use crate::Problems;
-use crate::agent::AgentError;
+use crate::agent::{self, AgentError};
 use crate::text::{counted, grouped};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect};
 use fedirt_figures::{category_shares, missing_map, score_histogram};
+use fedirt_model::private::MissingAnswers;
 use fedirt_pages::figure::{Numbers, figure};
 use fedirt_pages::{Frame, Html, Visitor, render};
+use fedirt_protocol::private::incomplete_rows;
 
 /// Categories with fewer answers than this are pointed out.
 const RARE: u64 = 5;
@@ -35,10 +40,13 @@ struct CheckPage {
     frame: Frame,
     name: String,
     subtitle: String,
+    left: String,
+    joined: bool,
     wrong: Vec<Wrong>,
     total: u64,
     flags: bool,
     points: Vec<Point>,
+    stops: Vec<String>,
     notes: Vec<String>,
     figures: Vec<Html>,
     file_href: String,
@@ -53,14 +61,20 @@ pub(super) async fn show(
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
     let seen = hall.find(&name)?;
+    if !seen.desk.mapped && seen.desk.file.is_some() {
+        return Ok(Redirect::to(&at(&seen.study, "/columns")).into_response());
+    }
     let looked = look(&seen).await?;
     let mut page = CheckPage {
         frame: frame(&visitor, &seen, "Check", "/check"),
         subtitle: subtitle(&seen),
+        left: left_in_words(&seen.folder),
+        joined: hall.must_be_open(&seen).is_err(),
         wrong: Vec::new(),
         total: 0,
         flags: false,
         points: Vec::new(),
+        stops: Vec::new(),
         notes: Vec::new(),
         figures: Vec::new(),
         file_href: at(&seen.study, "/file"),
@@ -72,6 +86,8 @@ pub(super) async fn show(
         Ok(looked) => {
             let policy = hall.home.policy().map_err(super::told)?;
             page.points = points(&seen, &looked, policy.minimum_students);
+            page.stops =
+                agent::refused_with(&policy, &seen.study, &looked.own).iter().map(|r| sentence(r)).collect();
             page.notes = looked.own.notes.clone();
             page.figures = vec![
                 figure("answers", &category_shares(&looked.items), Numbers::Folded),
@@ -161,6 +177,17 @@ fn points(seen: &Seen, looked: &Looked, minimum: u64) -> Vec<Point> {
             format!("Fewer than {RARE} answers here: {}", rare.join(", "))
         },
     });
+    if let Some(private) = &seen.study.terms.private {
+        let incomplete = incomplete_rows(&private.booklets, &looked.own.table);
+        let what = match private.missing {
+            MissingAnswers::Counted => "lack an answer, and count for nothing in this study",
+            MissingAnswers::Wrong => "lack an answer, which counts as wrong in this study",
+        };
+        points.push(Point {
+            fine: incomplete == 0,
+            text: format!("{} of {} students {what}", grouped(incomplete), grouped(students)),
+        });
+    }
     if seen.desk.id.is_none() {
         points.push(Point {
             fine: true,

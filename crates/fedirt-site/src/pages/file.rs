@@ -3,8 +3,9 @@
 use super::desk::Desk;
 use super::looked::column_names;
 use super::overview::subtitle;
-use super::words::capital;
+use super::words::sentence;
 use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
+use crate::Problems;
 use crate::agent::AgentError;
 use crate::near::near_names;
 use askama::Template;
@@ -104,6 +105,11 @@ pub(super) async fn upload(State(hall): Hall_, Path(name): Name, request: Reques
         let _ = std::fs::remove_file(&draft);
         return Err(error);
     }
+    let looked = draft.clone();
+    if let Err(problems) = aside(move || column_names(&looked)).await? {
+        let _ = std::fs::remove_file(&draft);
+        return Err(unreadable(&seen, &problems));
+    }
     let path = Desk::copies(&seen.folder).join(called);
     let (folder, mut desk, to) = (seen.folder.clone(), seen.desk.clone(), path.clone());
     let place = move || {
@@ -183,15 +189,19 @@ async fn names(seen: &Seen) -> Result<Vec<String>, PageError> {
         let text = "No file is chosen yet, or its copy was erased when the study was over.";
         return Err(PageError::bad(text).leading(&at(&seen.study, "/file"), "Choose your file"));
     };
-    let back = at(&seen.study, "/file");
-    aside(move || column_names(&file)).await?.map_err(|problems| {
-        let mut page = PageError::bad("").leading(&back, "Choose another file");
-        page.heading = "This file cannot be read".into();
-        page.text =
-            problems.iter().map(|p| format!("{}. {}.", capital(&p.cause.to_string()), p.remedy())).collect();
-        page.text.push("Nothing has left this computer.".into());
-        page
-    })
+    aside(move || column_names(&file)).await?.map_err(|problems| unreadable(seen, &problems))
+}
+
+/// Why a file cannot be read.
+fn unreadable(seen: &Seen, problems: &Problems) -> PageError {
+    let mut page = PageError::bad("").leading(&at(&seen.study, "/file"), "Choose another file");
+    page.heading = "This file cannot be read".into();
+    page.text = problems
+        .iter()
+        .map(|p| format!("{} {}", sentence(&p.cause.to_string()), sentence(&p.remedy())))
+        .collect();
+    page.text.push("Nothing has left this computer.".into());
+    page
 }
 
 /// Whether a file has a line for each answer.

@@ -69,13 +69,10 @@ impl Officer for AtThePages {
                     state.cautions.push(text.to_owned());
                 }
             }
-            News::Sent { kind, bytes } => {
-                state.messages += 1;
-                state.bytes += bytes as u64;
-                if kind == "join" {
-                    state.waiting = "joined; waiting for the other sites".into();
-                }
+            News::Sent { kind: "join", .. } => {
+                state.waiting = "joined; waiting for the other sites".into();
             }
+            News::Sent { .. } => {}
             News::NotTaken { kind, error } => {
                 state.waiting = format!("the {kind} was not taken: {error}; asking how to go on");
             }
@@ -96,6 +93,7 @@ impl Officer for AtThePages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fedirt_model::statistics::Statistic;
     use fedirt_protocol::message::Turn;
 
     fn officer(asked: Asked) -> AtThePages {
@@ -104,7 +102,7 @@ mod tests {
 
     fn asked(round: u32, attempt: u32, released: u32) -> RoundShown {
         let turn = Turn { round, attempt };
-        RoundShown { turn, question: [round as u8; 32], released, statistics: vec![("gradient", 3)] }
+        RoundShown { turn, question: [round as u8; 32], released, statistics: vec![(Statistic::Gradient, 3)] }
     }
 
     #[test]
@@ -120,6 +118,6 @@ mod tests {
         assert!(shared.approve_round([3; 32]) && shared.state().round.is_none());
         let mut careful = officer(Asked::EachRound);
         assert_eq!(careful.round(&asked(1, 1, 0)), Answer::NotNow);
-        assert_eq!(careful.shared.state().round.unwrap().statistics, [("gradient", 3)]);
+        assert_eq!(careful.shared.state().round.unwrap().statistics, [(Statistic::Gradient, 3)]);
     }
 }

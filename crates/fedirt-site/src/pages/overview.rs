@@ -98,7 +98,7 @@ pub(super) async fn show(
         Record::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
         _ => None,
     });
-    let steps = steps(&seen, fingerprint.is_some(), joined, over);
+    let steps = steps(&seen, fingerprint.is_some(), joined, over && !withdrawn);
     let next = steps.iter().find(|step| step.here || (over && step.href.ends_with("/results") && step.done));
     let next = next.map(|step| Link::new(step.href.clone(), step.text));
     let status = agent::status(&seen.folder).map_err(told)?;
@@ -109,7 +109,7 @@ pub(super) async fn show(
         fingerprint,
         next: next.filter(|_| !withdrawn),
         outcome: seen.desk.ended.clone(),
-        asks: asks(&hall, &name),
+        asks: asks(&hall, &name).filter(|_| !over),
         status,
         leaving: visitor.administers() && !over,
         withdrawn,

@@ -3,6 +3,7 @@
 use super::check::rare_cells;
 use super::looked::look;
 use super::overview::subtitle;
+use super::records::left_in_words;
 use super::words::capital;
 use super::{Hall_, Name, Page, aside, at, frame, told, words};
 use crate::agent::{Preview, RoundPreview, StatisticPreview, preview};
@@ -47,6 +48,8 @@ struct PreviewPage {
     frame: Frame,
     name: String,
     subtitle: String,
+    left: String,
+    joined: bool,
     students: String,
     items: usize,
     weights: Option<String>,
@@ -81,6 +84,8 @@ pub(super) async fn show(
     Ok(render(&PreviewPage {
         frame: frame(&visitor, &seen, "What will be sent", "/preview"),
         subtitle: subtitle(&seen),
+        left: left_in_words(&seen.folder),
+        joined: hall.must_be_open(&seen).is_err(),
         students: counted(shown.students, "student", "students"),
         items: shown.items.iter().filter(|item| !item.codes.is_empty()).count(),
         weights: shown

@@ -2,13 +2,14 @@
 
 use super::overview::subtitle;
 use super::{Hall_, Name, Page, at, frame, hall_frame, told};
-use crate::agent::{self, LedgerLine};
-use crate::text::grouped;
+use crate::agent::{self, LedgerLine, StudyFolder};
+use crate::text::{counted, grouped};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_pages::{Frame, Visitor, render};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// A line of the transcript, as far as the page shows it.
 #[derive(Deserialize)]
@@ -19,6 +20,8 @@ struct Line {
     round: Option<u32>,
     #[serde(default)]
     bytes: u64,
+    #[serde(default)]
+    sha256: String,
     #[serde(default)]
     reason: Option<String>,
     #[serde(default)]
@@ -47,6 +50,7 @@ struct SentPage {
     name: String,
     subtitle: String,
     site: String,
+    to: String,
     lines: Vec<Sent>,
     numbers: String,
     bytes: String,
@@ -67,6 +71,35 @@ fn in_words(line: &Line) -> String {
     line.reason.as_ref().map_or_else(|| words.to_owned(), |reason| format!("{words}: {reason}"))
 }
 
+/// What has left for a study, without acknowledgements.
+fn transcript(folder: &StudyFolder) -> Vec<Line> {
+    let text = std::fs::read_to_string(folder.results().join("transcript.jsonl")).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    lines.filter(|line: &Line| line.kind != "acknowledged").collect()
+}
+
+/// How much has left, in words.
+pub(super) fn sent_in_words(folder: &StudyFolder) -> String {
+    let lines = transcript(folder);
+    let bytes: u64 = lines.iter().map(|line| line.bytes).sum();
+    match lines.len() as u64 {
+        0 => "nothing".into(),
+        n => format!("{}, {} bytes", counted(n, "message", "messages"), grouped(bytes)),
+    }
+}
+
+/// What to say on pages that show what has not been sent yet.
+pub(super) fn left_in_words(folder: &StudyFolder) -> String {
+    let of_students = transcript(folder).iter().filter(|line| line.kind != "enrol").count() as u64;
+    match of_students {
+        0 => "Nothing of your students has left this computer.".into(),
+        n => format!(
+            "This is as it was before you took part. Since then {} left: see “What has left”.",
+            counted(n, "message has", "messages have")
+        ),
+    }
+}
+
 /// `GET /studies/{study}/sent`.
 pub(super) async fn sent(
     State(hall): Hall_,
@@ -74,14 +107,16 @@ pub(super) async fn sent(
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
     let seen = hall.find(&name)?;
-    let text = std::fs::read_to_string(seen.folder.results().join("transcript.jsonl")).unwrap_or_default();
-    // Acknowledgements have no kind of message and are passed over.
-    let lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let lines: Vec<Line> = lines.into_iter().filter(|line| line.kind != "acknowledged").collect();
+    let lines = transcript(&seen.folder);
     let numbers: u64 = lines.iter().flat_map(|line| &line.statistics).map(|s| s.count).sum();
     let bytes: u64 = lines.iter().map(|line| line.bytes).sum();
+    let mut seen_before = BTreeSet::new();
     let sent = lines.into_iter().map(|line| Sent {
-        what: in_words(&line),
+        what: if seen_before.insert(line.sha256.clone()) {
+            in_words(&line)
+        } else {
+            format!("{} (again, the same message)", in_words(&line))
+        },
         round: line.round.map_or_else(String::new, |round| round.to_string()),
         bytes: grouped(line.bytes),
         time: line.time,
@@ -91,6 +126,7 @@ pub(super) async fn sent(
         frame: frame(&visitor, &seen, "What has left", "/sent").live(at(&seen.study, "/events")),
         subtitle: subtitle(&seen),
         site: seen.study.site.to_string(),
+        to: seen.study.connection.address.clone(),
         lines: sent.collect(),
         numbers: grouped(numbers),
         bytes: grouped(bytes),

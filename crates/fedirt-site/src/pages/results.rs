@@ -46,6 +46,7 @@ struct ResultsPage {
     finished: bool,
     not_converged: bool,
     place: Option<String>,
+    published: bool,
     figures: Vec<Html>,
     items: Vec<(String, bool)>,
     headers: Vec<String>,
@@ -85,6 +86,7 @@ pub(super) async fn show(
         finished: found.is_some(),
         not_converged: false,
         place: None,
+        published: false,
         figures: Vec::new(),
         items: Vec::new(),
         headers: Vec::new(),
@@ -101,6 +103,7 @@ pub(super) async fn show(
     };
     if let Some((mut fit, place, mut scores)) = found {
         page.not_converged = fit.converged == Some(false);
+        page.published = fit.sites.iter().any(|site| site.effect.is_some());
         page.place = place.as_ref().and_then(in_words);
         let shown = fit.items.iter().position(|i| i.name == item).unwrap_or(0);
         page.items = fit.items.iter().enumerate().map(|(at, i)| (i.name.clone(), at == shown)).collect();

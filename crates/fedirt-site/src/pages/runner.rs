@@ -78,8 +78,6 @@ pub(crate) struct State {
     pub(crate) refusals: Vec<String>,
     pub(crate) roster: Option<RosterShown>,
     pub(crate) round: Option<RoundShown>,
-    pub(crate) messages: u64,
-    pub(crate) bytes: u64,
 }
 
 #[derive(Debug, Default)]

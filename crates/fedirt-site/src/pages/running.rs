@@ -2,22 +2,48 @@
 
 use super::desk::Desk;
 use super::overview::subtitle;
+use super::records::sent_in_words;
 use super::runner::{Phase, State as AgentState, is_over};
 use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
 use crate::agent::{self, AgentError, Https, Record, Withdrawal};
-use crate::text::{counted, grouped};
+use crate::text::counted;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
 use data_encoding::HEXLOWER;
+use fedirt_model::statistics::Statistic;
 use fedirt_pages::{Fields, Frame, PageError, Visitor, events as sse, render};
+use fedirt_protocol::message::Turn;
 use std::time::Duration;
 
 /// Refusals that are shown, the latest first.
 const REFUSALS: usize = 20;
 /// How often a study is looked at for pages that are open.
 const PACE: Duration = Duration::from_millis(500);
+
+/// A statistic that a round asks for.
+struct Wanted {
+    name: &'static str,
+    meaning: &'static str,
+    size: String,
+}
+
+fn wanted(statistics: &[(Statistic, usize)]) -> Vec<Wanted> {
+    let one = |(statistic, size): &(Statistic, usize)| {
+        let info = statistic.info();
+        Wanted { name: info.name, meaning: info.meaning, size: counted(*size as u64, "number", "numbers") }
+    };
+    statistics.iter().map(one).collect()
+}
+
+/// A turn as people count: the attempt only if it is not the first.
+fn named(turn: Turn) -> String {
+    match turn.attempt {
+        1 => format!("Round {}", turn.round),
+        attempt => format!("Round {}, attempt {attempt},", turn.round),
+    }
+}
 
 #[derive(Template)]
 #[template(path = "officer_running.html")]
@@ -30,6 +56,8 @@ struct RunningPage {
     waiting: String,
     state: AgentState,
     question: String,
+    round: String,
+    wanted: Vec<Wanted>,
     sent: String,
     answered: String,
     cautions: Vec<String>,
@@ -66,12 +94,12 @@ pub(super) async fn show(
         _ if withdrawn => ("Withdrawn", "bad"),
         _ if over || seen.desk.ended.is_some() => ("Ended without results", "bad"),
         _ if !approved => ("Nothing runs yet", ""),
-        _ if seen.desk.paused && working => ("Pausing: the exchange under way ends first", "bad"),
-        _ if seen.desk.paused => ("Paused", "bad"),
+        _ if seen.desk.paused && working => ("Pausing: the exchange under way ends first", ""),
+        _ if seen.desk.paused => ("Paused", ""),
         Phase::Failed => ("Stopped: something is wrong", "bad"),
         _ if state.trouble.is_some() => ("The coordinator does not answer", "bad"),
-        _ if state.roster.is_some() => ("The roster waits for you", "bad"),
-        _ if state.round.is_some() => ("A round waits for you", "bad"),
+        _ if state.roster.is_some() => ("The roster waits for you", "run"),
+        _ if state.round.is_some() => ("A round waits for you", "run"),
         Phase::Starting => ("Starting", "run"),
         _ => ("Taking part", "run"),
     };
@@ -88,11 +116,7 @@ pub(super) async fn show(
         class,
         // What is asked of the officer says enough.
         waiting: if working && !asking { super::words::capital(&state.waiting) } else { String::new() },
-        sent: format!(
-            "{} ({} bytes) since this program was started",
-            counted(state.messages, "message", "messages"),
-            grouped(state.bytes)
-        ),
+        sent: sent_in_words(&seen.folder),
         answered: counted(uploads, "round", "rounds"),
         cautions: state.cautions.clone(),
         refusals,
@@ -105,6 +129,8 @@ pub(super) async fn show(
         finished,
         administers: visitor.administers(),
         base: at(&seen.study, ""),
+        round: state.round.as_ref().map_or_else(String::new, |round| named(round.turn)),
+        wanted: state.round.as_ref().map_or_else(Vec::new, |round| wanted(&round.statistics)),
         question: state.round.as_ref().map_or_else(String::new, |round| HEXLOWER.encode(&round.question)),
         state,
         name,

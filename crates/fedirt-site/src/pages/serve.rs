@@ -2,7 +2,7 @@
 
 use super::desk::Desk;
 use super::invitation::Offers;
-use super::looked::file_hash;
+use super::looked::{column_names, file_hash};
 use super::runner::{Results, Runners};
 use super::{Hall, routes};
 use crate::agent::{self, AgentError, Home, Https, Lock, clock};
@@ -184,6 +184,7 @@ impl Pages {
         let mut desk = Desk::default();
         desk.take_file(file.to_path_buf(), false);
         (desk.mapped, desk.population, desk.approved_by) = (true, Some(population), Some(by.to_owned()));
+        desk.id = column_names(file)?.into_iter().find(|name| name == "id");
         folder.consent(by, desk.asked.words(), file_hash(file)?)?;
         desk.write(&folder)?;
         self.hall.runners.start(&offer.plan.study);

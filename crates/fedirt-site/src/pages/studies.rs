@@ -41,7 +41,11 @@ pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visit
     let (mut rows, mut broken) = (Vec::new(), Vec::new());
     for name in hall.home.studies().map_err(told)? {
         match hall.home.known_study(&name).and_then(|folder| agent::status(&folder)) {
-            Ok(status) => rows.push(Row { asks: asks(&hall, &name), status }),
+            Ok(status) => rows.push(Row {
+                asks: asks(&hall, &name)
+                    .filter(|_| status.stage != "over" && !status.stage.starts_with("withdrawn")),
+                status,
+            }),
             Err(error) => broken.push(error.to_string()),
         }
     }

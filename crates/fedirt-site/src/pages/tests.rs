@@ -105,7 +105,7 @@ fn the_way_from_a_file_to_the_approval() {
     let (status, text) = visit.get("/studies/bank");
     assert!(status == 200 && text.contains("Choose your file"), "{text}");
     let text = visit.check_with(&csv(1, 60), "");
-    assert!(text.contains("Nothing has left this computer") && text.contains("60 students"), "{text}");
+    assert!(text.contains("Nothing of your students has left this computer") && text.contains("60 students"), "{text}");
     let (_, text) = visit.get("/studies/bank/preview");
     assert!(text.contains("Leaves as (an example)") && text.contains("loglik"), "{text}");
     let (_, text) = visit.get("/studies/bank/approve");
@@ -145,9 +145,14 @@ fn a_bad_file_is_told_line_by_line() {
     assert_eq!(visit.upload("empty.csv", ""), 400);
     let (status, page) = visit.post("/studies/bank/file", &[("path", "/nowhere/at/all.csv")]);
     assert!(status == 400 && page.contains("no file on this machine"), "{page}");
-    assert_eq!(visit.upload("wrong.xlsx", "PK\u{3}\u{4}"), 303);
-    let (status, page) = visit.get("/studies/bank/columns");
-    assert!(status == 400 && page.contains("Excel"), "{page}");
+    let mut response = visit.send(
+        "/studies/bank/upload?name=wrong.xlsx",
+        "PK\u{3}\u{4}",
+        &[("content-type", "application/octet-stream"), ("x-fedirt-form", visit.csrf.as_str())],
+    );
+    let page = response.body_mut().read_to_string().unwrap();
+    assert!(response.status().as_u16() == 400 && page.contains("Excel"), "{page}");
+    assert!(visit.get("/studies/bank/file").1.contains("north.csv"), "the file before stays chosen");
 }
 
 #[test]

@@ -20,8 +20,8 @@ pub(super) fn who_learns_what(plan: &StudyPlan) -> &'static str {
              trusted like a holder of the data."
         }
         Mode::Secure => {
-            "The coordinator learns sums over all sites together, and nothing of this site alone; what all sites' students \
-             answered together may be inferred from them."
+            "The coordinator learns sums over all sites together; of this site alone only how many students take part and which \
+             answer codes occur (the other sites see the number too). What all sites' students answered together may be inferred."
         }
         Mode::Private => {
             "The coordinator learns sums over all sites with noise added by the sites: whether any one student took part, \
