@@ -12,6 +12,7 @@ mod study1;
 mod study2;
 mod study3;
 mod summary;
+mod verdict;
 mod words;
 
 pub use estimate::{Estimates, Frame};

@@ -1,8 +1,9 @@
 //! Study 1, told.
 
 use super::study1::{CONDITIONS, EPSILONS, SIZES};
+use super::verdict::{TOO_FEW, Verdict, ratio_text};
 use super::words::{Criterion, Picture, Place, Row, item_tables, range};
-use super::{Method, PaperStudy, Summary};
+use super::{Abilities, Method, PaperStudy, Summary};
 use crate::publish::{Article, Section, brief};
 use fedirt_figures::Table;
 
@@ -53,24 +54,13 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
             brief(distance, 2)
         ));
     }
-    for package in ["mirt", "ltm"] {
-        out.push(match (study.method(package), distance(package)) {
-            (Some(_), Some(distance)) => {
-                format!(
-                    "{package} on the pooled answers differs from the pooled fit by {} at most.",
-                    brief(distance, 2)
-                )
-            }
-            (Some(_), None) => format!("{package} gave no estimates."),
-            (None, _) => format!("{package} was not run (--with-r runs it where R has it)."),
-        });
-    }
     let bias = |name: &str, n| summary.range(study, name, "a", of_size(study, n), |c| c.bias);
     let meta: Vec<String> =
         sizes(study).into_iter().map(|n| format!("{} at Nₖ = {n}", range(bias("meta", n), 2))).collect();
     out.push(format!(
-        "Averaging the schools' own estimates (meta-analysis) biases slopes upwards: by {}. The paper reports 0.34 to 0.43 at 50, 0.07 to 0.12 at 100 and about 0.02 at 300.",
-        meta.join(", ")
+        "Averaging the schools' own estimates (meta-analysis) leaves slopes biased by {}: {}. The paper reports 0.34 to 0.43 at 50, 0.07 to 0.12 at 100 and about 0.02 at 300.",
+        meta.join(", "),
+        upwards(study, summary)
     ));
     let ratios = |over: &str, under: &str| -> String {
         let one = |n| {
@@ -80,14 +70,17 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
         sizes(study).into_iter().map(one).collect::<Vec<_>>().join(", ")
     };
     out.push(format!(
+        "Meta-analysis has so many times the mean squared error of FedIRT, for a and b (± Monte Carlo errors): {}.",
+        ratios("meta", "fedirt")
+    ));
+    out.push(format!(
         "FedIRT-DP at ε = 2 has so many times the mean squared error of FedIRT, for a and b (± Monte Carlo errors): {}.",
         ratios("fedirt_dp_2", "fedirt")
     ));
     let all = |_: usize| true;
     out.push(format!(
-        "With a clipping norm of C = 1 the error never goes away: MSE of a {} even at ε = 8 and Nₖ = {}.",
-        range(summary.range(study, "fedirt_dp_c1_8", "a", of_size(study, largest(study)), |c| c.mse), 2),
-        largest(study)
+        "With a clipping norm of C = 1, even at ε = 8, FedIRT-DP has so many times the mean squared error of FedIRT, for a and b: {}.",
+        ratios("fedirt_dp_c1_8", "fedirt")
     ));
     for epsilon in EPSILONS {
         let (private, published) = (format!("private_{epsilon}"), format!("fedirt_dp_{epsilon}"));
@@ -107,20 +100,49 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
             ));
         }
     }
+    out.extend(packages(study, summary));
     out
 }
 
-/// A ratio with its Monte Carlo error.
-fn ratio_text(ratio: Option<(f64, Option<f64>)>) -> String {
-    match ratio {
-        Some((ratio, Some(error))) => format!("{} ± {}", brief(ratio, 3), brief(error, 1)),
-        Some((ratio, None)) => brief(ratio, 3),
-        None => "–".into(),
+/// What is drawn once, and what again and again.
+fn drawn(abilities: Abilities) -> &'static str {
+    match abilities {
+        Abilities::Fixed => {
+            "Item parameters and abilities are drawn once for each condition, answers in every replication."
+        }
+        Abilities::Drawn => {
+            "Item parameters are drawn once for each condition, abilities and answers in every replication."
+        }
     }
 }
 
-fn largest(study: &PaperStudy) -> usize {
-    sizes(study).last().copied().unwrap_or(0)
+/// In how many conditions meta-analysis biases slopes upwards, beyond Monte Carlo error.
+fn upwards(study: &PaperStudy, summary: &Summary) -> String {
+    let meta = study.method("meta");
+    let cells = summary.cells.iter().filter(|c| Some(c.method) == meta && c.parameter == "a");
+    let verdicts: Vec<Verdict> = cells.map(|c| Verdict::of(c.bias, c.bias_se, c.replications)).collect();
+    if verdicts.is_empty() || verdicts.contains(&Verdict::TooFew) {
+        return format!("which way, {TOO_FEW}");
+    }
+    let upwards = verdicts.iter().filter(|v| **v == Verdict::More).count();
+    format!("upwards beyond Monte Carlo error in {upwards} of {} conditions", verdicts.len())
+}
+
+/// What became of mirt and ltm.
+fn packages(study: &PaperStudy, summary: &Summary) -> Vec<String> {
+    if study.options.packages.is_empty() {
+        return vec!["mirt and ltm were not run (--with-r runs them where R has them).".into()];
+    }
+    let one = |package: &String| match study.method(package).and_then(|m| summary.distances[m]) {
+        Some(distance) => {
+            format!(
+                "{package} on the pooled answers differs from the pooled fit by {} at most.",
+                brief(distance, 2)
+            )
+        }
+        None => format!("{package} gave no estimates."),
+    };
+    study.options.packages.iter().map(one).collect()
 }
 
 fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Section> {
@@ -193,9 +215,10 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Sect
     vec![
         Section {
             heading: "Against pooled fits and meta-analysis".into(),
-            paragraphs: vec![
-                "Ten schools without effects answer ten items. Item parameters and abilities are drawn once for each condition, answers in every replication. Errors are against the parameters that the answers were drawn from.".into(),
-            ],
+            paragraphs: vec![format!(
+                "Ten schools without effects answer ten items. {} Errors are against the parameters that the answers were drawn from.",
+                drawn(study.options.abilities)
+            )],
             pictures,
             tables: Vec::new(),
         },

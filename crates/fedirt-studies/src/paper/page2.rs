@@ -1,6 +1,7 @@
 //! Study 2, told.
 
 use super::study2::{EFFECTS, EPSILONS};
+use super::verdict::{TOO_FEW, Verdict, compared, plus_minus};
 use super::words::{Criterion, Picture, Row, table};
 use super::{Method, PaperStudy, Summary};
 use crate::publish::{Article, Section, brief};
@@ -69,33 +70,68 @@ fn schools_table(study: &PaperStudy, summary: &Summary) -> Table {
 fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     let cell = |name: &str, parameter: &str| study.method(name).and_then(|m| summary.cell(0, m, parameter));
     let mse = |name: &str, parameter: &str| cell(name, parameter).map_or("–".into(), |c| brief(c.mse, 3));
-    let bias = |name: &str, parameter: &str| cell(name, parameter).map_or("–".into(), |c| brief(c.bias, 2));
+    let said = |name: &str, parameter: &str| {
+        cell(name, parameter).map_or("–".into(), |c| plus_minus(c.bias, c.bias_se, 2))
+    };
+    let off = |name: &str, parameter: &str| {
+        cell(name, parameter).map_or(Verdict::TooFew, |c| Verdict::of(c.bias, c.bias_se, c.replications))
+    };
+    let against = |over: &str, parameter: &str| {
+        compared(summary.paired(study, (over, "fedirt_fixed"), parameter, 0), "that of parameters")
+    };
+    let shrink = match (off("fedirt_eap", "s01"), off("fedirt_eap", "s05")) {
+        (Verdict::More, Verdict::Less) => "Averages shrink".to_owned(),
+        (Verdict::TooFew, _) | (_, Verdict::TooFew) => format!("Whether averages shrink: {TOO_FEW}"),
+        _ => "Averages do not clearly shrink".into(),
+    };
+    let steeper = match off("fedirt_eap", "a") {
+        Verdict::More => "Leaving schools out makes items look steeper".to_owned(),
+        Verdict::Less => "Leaving schools out makes items look flatter".into(),
+        Verdict::Unclear => "Leaving schools out makes items neither clearly steeper nor flatter".into(),
+        Verdict::TooFew => format!("Whether items look steeper where schools are left out: {TOO_FEW}"),
+    };
+    let paired = |parameter| summary.paired(study, ("fedirt_eap", "fedirt_fixed"), parameter, 0);
+    let suffer = match paired("b").map_or(Verdict::TooFew, |p| p.verdict()) {
+        Verdict::More => "Difficulties suffer, too".to_owned(),
+        Verdict::Less => "Difficulties gain".into(),
+        Verdict::Unclear => "Difficulties do not clearly suffer".into(),
+        Verdict::TooFew => format!("Whether difficulties suffer: {TOO_FEW}"),
+    };
     let mut out = vec![
         format!(
-            "School effects as parameters are estimated with a mean squared error of {}, averages of students' expected abilities with {}.",
+            "School effects as parameters are estimated with a mean squared error of {}, averages of students' expected abilities with {}: {}.",
             mse("fedirt_fixed", "s"),
-            mse("fedirt_eap", "s")
+            mse("fedirt_eap", "s"),
+            against("fedirt_eap", "s")
         ),
         format!(
-            "Averages shrink: the school at −1 is off by {}, the one at +1 by {}; as parameters by {} and {}.",
-            bias("fedirt_eap", "s01"),
-            bias("fedirt_eap", "s05"),
-            bias("fedirt_fixed", "s01"),
-            bias("fedirt_fixed", "s05")
+            "{shrink}: the school at −1 is off by {}, the one at +1 by {}; as parameters by {} and {}.",
+            said("fedirt_eap", "s01"),
+            said("fedirt_eap", "s05"),
+            said("fedirt_fixed", "s01"),
+            said("fedirt_fixed", "s05")
         ),
         format!(
-            "Leaving schools out makes items look steeper: slopes are off by {} (MSE {}), against {} (MSE {}) with effects. Difficulties hardly suffer: MSE {} against {}.",
-            bias("fedirt_eap", "a"),
+            "{steeper}: slopes are off by {} (MSE {}), against {} (MSE {}) with effects.",
+            said("fedirt_eap", "a"),
             mse("fedirt_eap", "a"),
-            bias("fedirt_fixed", "a"),
-            mse("fedirt_fixed", "a"),
-            mse("fedirt_eap", "b"),
-            mse("fedirt_fixed", "b")
+            said("fedirt_fixed", "a"),
+            mse("fedirt_fixed", "a")
         ),
         format!(
-            "What the paper calls random effects is a model without any. Effects that are drawn from a distribution, whose SD is estimated, do as well as parameters: MSE of s {}, of a {}.",
+            "{suffer}: MSE of b {} against {} with effects ({}); they are off by {} against {}.",
+            mse("fedirt_eap", "b"),
+            mse("fedirt_fixed", "b"),
+            against("fedirt_eap", "b"),
+            said("fedirt_eap", "b"),
+            said("fedirt_fixed", "b")
+        ),
+        format!(
+            "What the paper calls random effects is a model without any. Effects that are drawn from a distribution, whose SD is estimated: MSE of s {} ({}), of a {} ({}).",
             mse("fedirt_random", "s"),
-            mse("fedirt_random", "a")
+            against("fedirt_random", "s"),
+            mse("fedirt_random", "a"),
+            against("fedirt_random", "a")
         ),
     ];
     for epsilon in EPSILONS {

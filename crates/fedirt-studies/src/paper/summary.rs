@@ -1,5 +1,6 @@
 //! Replications summed up, with what chance alone would do to the sums.
 
+use super::verdict::Paired;
 use super::{PaperStudy, Record};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -107,6 +108,39 @@ impl Summary {
         Some((low, high))
     }
 
+    /// Mean squared errors of two methods in every replication that both have.
+    fn pairs(
+        &self,
+        scenario: usize,
+        (over, under): (usize, usize),
+        parameter: &str,
+    ) -> Option<Vec<(f64, f64)>> {
+        let squares = |method: usize| self.squares.get(&(scenario, method, parameter.to_owned()));
+        let (x, y) = (squares(over)?, squares(under)?);
+        let mut both: Vec<u64> = x.keys().filter(|t| y.contains_key(t)).copied().collect();
+        both.sort_unstable();
+        Some(both.iter().map(|t| (x[t], y[t])).collect())
+    }
+
+    /// Two methods compared on the answers of one scenario.
+    pub(super) fn paired(
+        &self,
+        study: &PaperStudy,
+        (over, under): (&str, &str),
+        parameter: &str,
+        scenario: usize,
+    ) -> Option<Paired> {
+        let pairs = self.pairs(scenario, (study.method(over)?, study.method(under)?), parameter)?;
+        let (log, error) = log_ratio(&pairs)?;
+        let differences: Vec<f64> = pairs.iter().map(|(x, y)| x - y).collect();
+        let ratio = log.exp();
+        Some(Paired {
+            ratio: (ratio, error.map(|e| ratio * e)),
+            difference: mean(&differences),
+            replications: pairs.len(),
+        })
+    }
+
     /// Geometric mean over scenarios of the ratio of two methods' mean squared errors, with its Monte Carlo standard
     /// error.
     ///
@@ -120,16 +154,9 @@ impl Summary {
         scenarios: impl Fn(usize) -> bool,
     ) -> Option<(f64, Option<f64>)> {
         let (over, under) = (study.method(over)?, study.method(under)?);
-        let squares = |s: usize, method: usize| self.squares.get(&(s, method, parameter.to_owned()));
         let logs: Vec<(f64, Option<f64>)> = (0..study.scenarios.len())
             .filter(|s| scenarios(*s))
-            .filter_map(|s| {
-                let (x, y) = (squares(s, over)?, squares(s, under)?);
-                let mut both: Vec<u64> = x.keys().filter(|t| y.contains_key(t)).copied().collect();
-                both.sort_unstable();
-                let pairs: Vec<(f64, f64)> = both.iter().map(|t| (x[t], y[t])).collect();
-                log_ratio(&pairs)
-            })
+            .filter_map(|s| log_ratio(&self.pairs(s, (over, under), parameter)?))
             .collect();
         let n = logs.len() as f64;
         let variances: Option<Vec<f64>> = logs.iter().map(|(_, error)| error.map(|e| e * e)).collect();

@@ -116,7 +116,7 @@ fn fedirt_is_the_pooled_fit() {
     for method in ["pooled", "fedirt_dp_1", "fedirt_dp_c1_8", "private_1", "fedsgd", "fedavg", "meta"] {
         assert!(methods.contains(method), "{method} of {methods:?}");
     }
-    assert!(String::from_utf8_lossy(&files["index.html"]).contains("mirt was not run"));
+    assert!(String::from_utf8_lossy(&files["index.html"]).contains("mirt and ltm were not run"));
 }
 
 #[test]
