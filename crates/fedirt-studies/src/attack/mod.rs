@@ -109,7 +109,8 @@ impl Options {
 
     /// A text that is the same for the same study: for its journal.
     pub fn identity(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&("fedirt.study.attack/2", env!("CARGO_PKG_VERSION"), self))
+        let once = Self { replications: 1, ..self.clone() };
+        serde_json::to_string(&("fedirt.study.attack/2", env!("CARGO_PKG_VERSION"), once))
     }
 
     /// Every condition with every seed.

@@ -146,10 +146,11 @@ impl Options {
         tasks
     }
 
-    /// What makes a journal that of this study.
+    /// What makes a journal that of this study, with however many replications.
     pub fn identity(&self) -> String {
+        let once = Self { replications: 1, ..self.clone() };
         let names: Vec<String> =
-            self.tasks().iter().map(|t| format!("{} {:?}", t.key(), t.algorithms)).collect();
+            once.tasks().iter().map(|t| format!("{} {:?}", t.key(), t.algorithms)).collect();
         format!("{} {TOLERANCE:e} {MAX_ROUNDS} {}", env!("CARGO_PKG_VERSION"), names.join("; "))
     }
 }

@@ -19,10 +19,10 @@ pub(crate) enum StudyCommand {
     #[command(name = "1")]
     One(PaperArgs),
     /// The paper's Study 2: school effects as parameters, or as averages of students' abilities
-    #[command(name = "2")]
+    #[command(name = "2", mut_arg("students", hidden), mut_arg("with_r", hidden), mut_arg("rscript", hidden))]
     Two(PaperArgs),
     /// The paper's Study 3: rows that are wrong, or right, throughout
-    #[command(name = "3")]
+    #[command(name = "3", mut_arg("students", hidden), mut_arg("with_r", hidden), mut_arg("rscript", hidden))]
     Three(PaperArgs),
     /// The paper's empirical study on any file: FedIRT, FedIRT-DP and the private default side by side
     Empirical(EmpiricalArgs),
@@ -38,6 +38,11 @@ pub(crate) enum StudyCommand {
     Load(LoadArgs),
 }
 
+/// What only Study 1 has; the others refuse it with a reason.
+fn hidden(argument: clap::Arg) -> clap::Arg {
+    argument.hide(true)
+}
+
 /// Where and how a study is run.
 #[derive(Debug, Args)]
 pub(crate) struct DeskArgs {
@@ -47,7 +52,8 @@ pub(crate) struct DeskArgs {
     /// Threads [default: all cores]; the files are the same for any number
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
-    /// Begin anew where the folder holds an unfinished study; otherwise it is resumed
+    /// Begin anew, and replace what the folder holds; otherwise an unfinished study is resumed, and results of other
+    /// settings are left alone
     #[arg(long)]
     pub restart: bool,
 }

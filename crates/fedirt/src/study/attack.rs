@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &AttackArgs) -> Result<ExitCode, CliError> {
     let usual = if args.quick { Options::quick() } else { Options::default() };
     let options = Options { replications: args.replications, first_seed: args.seed, ..usual };
-    let desk = Desk::new(&args.desk, "study-attack")?;
+    let mut desk = Desk::new(&args.desk, "study-attack")?;
     let identity = options.identity().map_err(|e| CliError::Usage(e.to_string()))?;
     let attempts =
         desk.run(&identity, &options.tasks(), Task::key, |task| task.run().map_err(|e| e.to_string()))?;

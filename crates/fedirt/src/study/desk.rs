@@ -1,8 +1,9 @@
 //! What all studies share: a folder, a journal to resume from, threads, and a bar that says how long it will take.
 
+use super::finished::Finished;
 use crate::args::DeskArgs;
 use crate::error::CliError;
-use crate::output::{file, stdout};
+use crate::output::{file, stderr, stdout};
 use fedirt_studies::harness::{self, HarnessError, Journal, JournalError, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -26,6 +27,8 @@ pub(crate) struct Results {
 pub(crate) struct Desk {
     folder: PathBuf,
     restart: bool,
+    /// What is being run.
+    study: Option<Finished>,
 }
 
 impl Desk {
@@ -39,12 +42,12 @@ impl Desk {
         }
         let folder = args.out.clone().unwrap_or_else(|| folder.into());
         fs::create_dir_all(&folder).map_err(CliError::file(&folder))?;
-        Ok(Self { folder, restart: args.restart })
+        Ok(Self { folder, restart: args.restart, study: None })
     }
 
     /// All records, those of an earlier, unfinished run included.
     pub(crate) fn run<T, R>(
-        &self,
+        &mut self,
         identity: &str,
         tasks: &[T],
         key: impl Fn(&T) -> String + Sync,
@@ -55,6 +58,12 @@ impl Desk {
         R: Serialize + DeserializeOwned + Send,
     {
         let path = self.folder.join(JOURNAL);
+        let study = Finished::new(identity, tasks.len());
+        // A journal says itself whose folder it is.
+        if !self.restart && !path.exists() {
+            study.may_replace(&self.folder)?;
+        }
+        self.study = Some(study);
         let journal = self.journal(identity, &path)?;
         let bar = Bar::new();
         let records = harness::run(tasks, key, work, journal, &bar);
@@ -101,6 +110,9 @@ impl Desk {
         for (name, bytes) in files {
             file::replace(&self.folder.join(name), |out| out.write_all(bytes))?;
         }
+        if let Some(study) = &self.study {
+            study.write(&self.folder)?;
+        }
         let journal = self.folder.join(JOURNAL);
         match fs::remove_file(&journal) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -137,6 +149,9 @@ impl Bar {
 
 impl Watch for Bar {
     fn begin(&self, tasks: usize, done: usize) {
+        if done > 0 {
+            self.0.suspend(|| stderr::note(&format!("resuming, {done} of {tasks} done")));
+        }
         self.0.set_length(tasks as u64);
         // What was done before says nothing about how long the rest takes.
         self.0.set_position(done as u64);

@@ -12,6 +12,11 @@ pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
     if !(args.epsilon > 0.0 && args.epsilon.is_finite()) {
         return Err(CliError::Usage(format!("--epsilon {}: a positive number is needed", args.epsilon)));
     }
+    if args.files.len() == 1 && args.columns.site.is_none() {
+        let message =
+            "one file without --site is one school, and two are needed: --site COLUMN names the schools";
+        return Err(CliError::Usage(message.into()));
+    }
     let reading = fedirt_site::read(&args.files, &args.columns.read_options(None))?;
     let mut items: Vec<String> = Vec::new();
     for name in reading.sites.iter().flat_map(|site| &site.items) {
@@ -26,7 +31,7 @@ pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
     let data = Data::new(&items, sites).map_err(|e| CliError::Usage(e.to_string()))?;
     let options = Options { epsilon: args.epsilon, draws: args.draws, seed: args.seed };
     let study = Empirical::new(data, options).map_err(CliError::Usage)?;
-    let desk = Desk::new(&args.desk, "study-empirical")?;
+    let mut desk = Desk::new(&args.desk, "study-empirical")?;
     let identity = study.identity().map_err(|e| CliError::Usage(e.to_string()))?;
     let tasks = study.tasks();
     let mut records = desk.run(&identity, &tasks, |task| study.key(task), |task| study.run(task))?;

@@ -4,6 +4,7 @@ mod attack;
 mod desk;
 mod empirical;
 mod faults;
+mod finished;
 mod paper;
 mod r;
 mod real;

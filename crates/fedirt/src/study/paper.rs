@@ -30,7 +30,7 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
     } else {
         Box::new(NoExternal)
     };
-    let desk = Desk::new(&args.desk, &format!("study{}", number.get()))?;
+    let mut desk = Desk::new(&args.desk, &format!("study{}", number.get()))?;
     let tasks = study.tasks();
     let mut records =
         desk.run(&identity, &tasks, |task| study.key(task), |task| Ok(study.run(task, &*external)))?;

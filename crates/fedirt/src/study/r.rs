@@ -92,12 +92,9 @@ impl R {
     /// A sentence about what will not be run.
     pub(crate) fn remark(&self) -> Option<String> {
         let program = self.program.display();
-        (!self.missing.is_empty()).then(|| {
-            format!(
-                "{program} is not there, or has no package {}: the columns stay empty",
-                self.missing.join(", ")
-            )
-        })
+        let missing = self.missing.join(" and ");
+        (!self.missing.is_empty())
+            .then(|| format!("R with {missing} was not found ({program}): the columns stay empty"))
     }
 
     /// Packages that R does not have: what was tried without them is not what would be tried with them.

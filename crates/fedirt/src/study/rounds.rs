@@ -17,7 +17,7 @@ pub(crate) fn run(args: &RoundsArgs) -> Result<ExitCode, CliError> {
         return Err(CliError::Usage(message.into()));
     }
     let options = options(args);
-    let desk = Desk::new(&args.desk, "study-rounds")?;
+    let mut desk = Desk::new(&args.desk, "study-rounds")?;
     let tasks = options.tasks();
     let records = desk.run(&options.identity(), &tasks, Task::key, |task| Ok(task.run()))?;
     let study = Study { options, records: records.into_iter().flatten().collect() };

@@ -160,6 +160,53 @@ fn any_file_can_be_compared() {
 }
 
 #[test]
+fn a_perfect_school_costs_no_other_its_effect() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut csv = String::from("school,x,y,z\n");
+    for school in ["A", "B", "C"] {
+        for row in ["1,0,0", "1,1,0", "0,1,1", "0,0,1", "1,1,1", "0,0,0", "1,0,1", "1,1,0"] {
+            csv += &format!("{school},{row}\n");
+        }
+    }
+    csv += "C,0,0,0\nB,1,0,\nPerfect,1,1,1\nPerfect,1,1,1\n";
+    let file = folder.path().join("answers.csv");
+    std::fs::write(&file, csv).unwrap();
+    let words = format!("empirical {} --site school --draws 2 --epsilon 8", file.display());
+    let files = study(&words, &folder.path().join("out"));
+    let effects: Vec<_> = rows(&files["estimates.csv"])
+        .into_iter()
+        .filter(|r| r["method"] == "fedirt_fixed" && r["parameter"] == "s")
+        .map(|r| (r["name"].clone(), !r["estimate"].is_empty()))
+        .collect();
+    let wanted = [("A", true), ("B", true), ("C", true), ("Perfect", false)];
+    assert_eq!(effects, wanted.map(|(name, finite)| (format!("\"{name}\""), finite)));
+    let page = String::from_utf8_lossy(&files["index.html"]).into_owned();
+    assert!(page.contains("no finite effect for Perfect"));
+    assert!(page.contains("1 of 28 rows lack an answer") && page.contains("over 2 draws"));
+    let refused = fedirt().args(["study", "empirical"]).arg(&file).assert().failure();
+    let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(message.contains("--site COLUMN names the schools"), "{message}");
+}
+
+#[test]
+fn results_are_not_replaced_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let two = study("2 --replications 2", &out);
+    let page = String::from_utf8_lossy(&two["index.html"]).into_owned();
+    assert!(page.contains("too few replications to say"), "two replications decide nothing");
+    for words in ["2 --replications 2 --seed 2", "2 --replications 1", "2 --replications 2 --draw-abilities"]
+    {
+        let refused = fedirt().arg("study").args(words.split(' ')).arg("--out").arg(&out).assert().code(2);
+        let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(message.contains("--restart"), "{words}: {message}");
+        assert!(files(&out) == two, "{words}");
+    }
+    assert!(study("2 --replications 3", &out) != two);
+    assert!(study("2 --replications 2 --restart", &out) == two);
+}
+
+#[test]
 fn rows_are_rebuilt_from_published_gradients() {
     let folder = tempfile::tempdir().unwrap();
     let found = study("attack --quick --replications 1", &folder.path().join("attack"));

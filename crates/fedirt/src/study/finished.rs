@@ -1,0 +1,96 @@
+//! What a finished study leaves beside its files, so that another one does not take its place unasked.
+
+use crate::error::CliError;
+use crate::output::file;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Name of the file.
+const FINISHED: &str = "finished.json";
+
+/// What studies write. In a folder without [`FINISHED`] such files are somebody else's.
+const OURS: [&str; 9] = [
+    "index.html",
+    "settings.json",
+    "replications.csv",
+    "cells.csv",
+    "estimates.csv",
+    "rounds.csv",
+    "rounds.json",
+    "attack.csv",
+    "attack.json",
+];
+
+/// Which study it was, and how large.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Finished {
+    /// A digest of the settings.
+    settings: String,
+    /// Replications of all conditions.
+    tasks: usize,
+}
+
+impl Finished {
+    pub(crate) fn new(identity: &str, tasks: usize) -> Self {
+        // FNV-1a: it tells settings apart, and need not withstand anybody.
+        let digest = identity.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+            (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        });
+        Self { settings: format!("{digest:016x}"), tasks }
+    }
+
+    /// Refuses a folder with the results of other settings, of more replications, or of who knows what.
+    pub(crate) fn may_replace(&self, folder: &Path) -> Result<(), CliError> {
+        let path = folder.join(FINISHED);
+        let found = match std::fs::read_to_string(&path) {
+            Ok(text) => match serde_json::from_str::<Self>(&text) {
+                Ok(old) if old.settings != self.settings => {
+                    "the results of a study with other settings".to_owned()
+                }
+                Ok(old) if old.tasks > self.tasks => {
+                    format!(
+                        "the results of this study with {} runs, and these would be {}",
+                        old.tasks, self.tasks
+                    )
+                }
+                Ok(_) => return Ok(()),
+                Err(_) => format!("a {FINISHED} that cannot be read"),
+            },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let Some(name) = OURS.iter().find(|name| folder.join(name).exists()) else { return Ok(()) };
+                format!("{name}, which would be written over")
+            }
+            Err(error) => return Err(CliError::File { path, error }),
+        };
+        let folder = folder.display();
+        Err(CliError::Usage(format!(
+            "{folder} holds {found}: --restart replaces it, --out names another folder"
+        )))
+    }
+
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), CliError> {
+        let text = serde_json::to_string(self).map_err(|e| CliError::Usage(e.to_string()))?;
+        file::replace(&folder.join(FINISHED), |out| writeln!(out, "{text}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_study_with_as_many_replications_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |study: &Finished| study.may_replace(folder.path()).err().map(|e| e.to_string());
+        let study = Finished::new("ten sites", 20);
+        assert_eq!(refused(&study), None);
+        std::fs::write(folder.path().join("cells.csv"), "mine").unwrap();
+        assert!(refused(&study).unwrap().contains("cells.csv"));
+        study.write(folder.path()).unwrap();
+        assert_eq!(refused(&study), None);
+        assert_eq!(refused(&Finished::new("ten sites", 30)), None);
+        assert!(refused(&Finished::new("ten sites", 19)).unwrap().contains("20 runs"));
+        let other = refused(&Finished::new("nine sites", 20)).unwrap();
+        assert!(other.contains("other settings") && other.contains("--restart"), "{other}");
+    }
+}
