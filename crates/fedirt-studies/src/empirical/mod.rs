@@ -3,6 +3,7 @@
 //! Private methods are run several times with fresh noise, so that one sees what the noise does. Their noise comes from
 //! a seed, which makes the study repeatable, and no protection of anybody.
 
+mod agreement;
 mod page;
 
 use crate::paper::{Estimates, Frame, Method, Schools};
@@ -55,7 +56,7 @@ impl Data {
         let kept: usize = sites.iter().map(|(_, table)| table.rows().filter(complete).count()).sum();
         if kept < rows {
             remarks.push(format!(
-                "{} of {rows} rows lack an answer, and are left out of all methods.",
+                "{} of {rows} rows lack an answer, and are left out of all methods: FedIRT-DP is defined for complete rows, and all are to see the same.",
                 rows - kept
             ));
         }

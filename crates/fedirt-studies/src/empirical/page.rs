@@ -2,7 +2,7 @@
 
 use super::{Empirical, Record};
 use crate::paper::{Estimates, Method, TellError, Told};
-use crate::publish::{Article, DataFile, Section, aligned, brief};
+use crate::publish::{Article, DataFile, Section, aligned};
 use fedirt_figures::{SideBySide, SideColumn, SideEstimate, side_by_side};
 use serde::Serialize;
 
@@ -10,29 +10,29 @@ use serde::Serialize;
 ///
 /// FedIRT-DP has no standard errors. What is shown for it is the standard deviation over draws of the noise, which
 /// leaves out that students are a sample.
-struct Shown {
-    value: f64,
-    se: Option<f64>,
+pub(super) struct Shown {
+    pub(super) value: f64,
+    pub(super) se: Option<f64>,
 }
 
 /// A kind of parameters: what it is called, and how it is read.
-type Read = fn(&Estimates) -> Vec<(f64, Option<f64>)>;
+pub(super) type Read = fn(&Estimates) -> Vec<(f64, Option<f64>)>;
 
 fn with_errors(values: &[f64], errors: &[Option<f64>]) -> Vec<(f64, Option<f64>)> {
     let error = |at: usize| errors.get(at).copied().flatten();
     values.iter().enumerate().map(|(at, value)| (*value, error(at))).collect()
 }
 
-fn slopes(found: &Estimates) -> Vec<(f64, Option<f64>)> {
+pub(super) fn slopes(found: &Estimates) -> Vec<(f64, Option<f64>)> {
     with_errors(&found.a, &found.se_a)
 }
 
-fn difficulties(found: &Estimates) -> Vec<(f64, Option<f64>)> {
+pub(super) fn difficulties(found: &Estimates) -> Vec<(f64, Option<f64>)> {
     let errors: Vec<Option<f64>> = found.se_b.iter().flatten().copied().collect();
     with_errors(&found.b.concat(), &errors)
 }
 
-fn effects(found: &Estimates) -> Vec<(f64, Option<f64>)> {
+pub(super) fn effects(found: &Estimates) -> Vec<(f64, Option<f64>)> {
     with_errors(&found.s, &found.se_s)
 }
 
@@ -57,21 +57,9 @@ fn shown(study: &Empirical, records: &[Record], read: Read) -> Vec<Vec<Shown>> {
     (0..study.methods.len()).map(one).collect()
 }
 
-fn correlation(x: &[Shown], y: &[Shown]) -> Option<f64> {
-    let n = x.len().min(y.len()) as f64;
-    let mean = |v: &[Shown]| v.iter().map(|s| s.value).sum::<f64>() / n;
-    let (mx, my) = (mean(x), mean(y));
-    let sum = |f: &dyn Fn(f64, f64) -> f64| {
-        x.iter().zip(y).map(|(x, y)| f(x.value - mx, y.value - my)).sum::<f64>()
-    };
-    let (xx, yy, xy) = (sum(&|x, _| x * x), sum(&|_, y| y * y), sum(&|x, y| x * y));
-    (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
-}
-
-fn ends(values: &[Shown]) -> String {
-    let low = values.iter().map(|s| s.value).fold(f64::INFINITY, f64::min);
-    let high = values.iter().map(|s| s.value).fold(f64::NEG_INFINITY, f64::max);
-    format!("{} to {}", brief(low, 2), brief(high, 2))
+/// Three decimals, so that columns line up.
+fn fixed(x: f64) -> String {
+    if x.is_finite() { format!("{x:.3}").replace('-', "−") } else { "–".into() }
 }
 
 #[derive(Serialize)]
@@ -105,7 +93,7 @@ impl Empirical {
         let items: Vec<String> = self.data.frame.items.iter().map(|(name, ..)| name.clone()).collect();
         let sites: Vec<String> = self.data.frame.sites.iter().map(|(name, _)| name.clone()).collect();
         let steps = self.step_names();
-        let findings = self.findings(&a, &b, &s);
+        let findings = self.findings(records, [&a, &b, &s]);
         let figure =
             |title: &str, row_label: &str, rows: &[String], columns: Vec<(&str, &Vec<Vec<Shown>>)>| {
                 self.figure(title, row_label, rows, &columns)
@@ -137,7 +125,7 @@ impl Empirical {
                 },
                 Section {
                     heading: "Schools".into(),
-                    paragraphs: vec!["Bars are 95 % intervals. FedIRT-DP has no standard errors: its bars show what fresh noise does to the estimates, and leave out that students are a sample.".into()],
+                    paragraphs: vec!["Estimates of private methods are those of the first draw of the noise. Bars are 95 % intervals. FedIRT-DP has no standard errors: its bars show what fresh noise does to the estimates, and leave out that students are a sample.".into()],
                     pictures: vec![("schools".into(), schools)],
                     ..Section::default()
                 },
@@ -205,47 +193,6 @@ impl Empirical {
         })
     }
 
-    fn findings(&self, a: &[Vec<Shown>], b: &[Vec<Shown>], s: &[Vec<Shown>]) -> Vec<String> {
-        let mut out = Vec::new();
-        let rms = |v: &[Shown]| {
-            let all: Vec<f64> = v.iter().filter_map(|s| s.se).collect();
-            (!all.is_empty()).then(|| (all.iter().map(|x| x * x).sum::<f64>() / all.len() as f64).sqrt())
-        };
-        let spread =
-            |v: &[Shown]| (v.iter().map(|s| s.value * s.value).sum::<f64>() / v.len().max(1) as f64).sqrt();
-        for (method, entry) in self.methods.iter().enumerate() {
-            out.push(format!(
-                "{}: discriminations {}, difficulties {}, school effects {}.",
-                entry.label,
-                ends(&a[method]),
-                ends(&b[method]),
-                ends(&s[method])
-            ));
-        }
-        for (method, entry) in self.methods.iter().enumerate().skip(1) {
-            let said = |r: Option<f64>| r.map_or("–".into(), |r| brief(r, 2));
-            out.push(format!(
-                "{} correlates with FedIRT: {} for discriminations, {} for difficulties, {} for schools; its school effects spread {} around zero, those of FedIRT {}.",
-                entry.label,
-                said(correlation(&a[0], &a[method])),
-                said(correlation(&b[0], &b[method])),
-                said(correlation(&s[0], &s[method])),
-                brief(spread(&s[method]), 2),
-                brief(spread(&s[0]), 2)
-            ));
-        }
-        if let (Some(own), Some(private)) = (rms(&s[0]), s.get(2).and_then(|s| rms(s))) {
-            out.push(format!(
-                "A school effect has a standard error of {} without privacy, and of {} with it.",
-                brief(own, 2),
-                brief(private, 2)
-            ));
-        }
-        out.extend(self.data.remarks.iter().cloned());
-        out.push("Noise comes from a seed here, so that the study can be repeated. These estimates are not a private release: fedirt fit --private makes one.".into());
-        out
-    }
-
     fn settings(&self) -> Vec<(String, String)> {
         vec![
             ("Schools".into(), self.data.frame.sites.len().to_string()),
@@ -268,9 +215,7 @@ impl Empirical {
             rows[0].extend(self.methods.iter().map(|m| m.label.clone()));
             for (at, name) in names.iter().enumerate() {
                 let mut row = vec![name.clone()];
-                row.extend(
-                    methods.iter().map(|m| m.get(at).map_or("–".into(), |s| format!("{:.3}", s.value))),
-                );
+                row.extend(methods.iter().map(|m| m.get(at).map_or("–".into(), |s| fixed(s.value))));
                 rows.push(row);
             }
             out += &format!("\n{title}\n{}", aligned(&rows, 1));
@@ -285,12 +230,10 @@ impl Empirical {
             for (parameter, names, read) in &kinds {
                 for (name, (value, se)) in names.iter().zip(read(&record.estimates)) {
                     let se = se.map_or(String::new(), |se| format!("{se:.10e}"));
+                    let value = if value.is_finite() { format!("{value:.10e}") } else { String::new() };
                     let method = &self.methods[record.method].name;
-                    out += &format!(
-                        "{method},{},{parameter},{},{value:.10e},{se}\n",
-                        record.draw + 1,
-                        quoted(name)
-                    );
+                    out +=
+                        &format!("{method},{},{parameter},{},{value},{se}\n", record.draw + 1, quoted(name));
                 }
             }
         }

@@ -35,7 +35,8 @@ pub struct Estimates {
     pub a: Vec<f64>,
     /// Difficulties of each item, one a step.
     pub b: Vec<Vec<f64>>,
-    /// School effects, where the method has any.
+    /// School effects, where the method has any; not a number for a school without a finite one.
+    #[serde(deserialize_with = "with_gaps")]
     pub s: Vec<f64>,
     /// Standard errors of the slopes, where the method has any.
     pub se_a: Vec<Option<f64>>,
@@ -43,6 +44,12 @@ pub struct Estimates {
     pub se_b: Vec<Vec<Option<f64>>>,
     /// Standard errors of the school effects.
     pub se_s: Vec<Option<f64>>,
+}
+
+/// JSON has null for what is not a number.
+fn with_gaps<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Option<f64>>::deserialize(from)?;
+    Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }
 
 impl Method {
@@ -177,9 +184,9 @@ fn read(fit: &Fit) -> Result<Estimates, String> {
         out.se_a.push(item.se_a);
         out.se_b.push(item.se_b.clone());
     }
-    // All schools, or none: a school without an effect would shift the others' places.
-    if let Some(effects) = fit.sites.iter().map(|site| site.effect).collect::<Option<Vec<f64>>>() {
-        out.s = effects;
+    // A school whose students are all right, or all wrong, has no finite effect. The others keep their places.
+    if fit.sites.iter().any(|site| site.effect.is_some()) {
+        out.s = fit.sites.iter().map(|site| site.effect.unwrap_or(f64::NAN)).collect();
         out.se_s = fit.sites.iter().map(|site| site.se).collect();
     }
     Ok(out)
