@@ -12,8 +12,16 @@ function renewFigure(old, fresh) {
   behind.set(old, tablesOf(old));
 }
 
+// What a person has ticked or is about to press in a form, by what the form is about: its hidden fields.
+const about = (form) => [...form.querySelectorAll("input[type=hidden]")].map((field) => field.value).join();
+const held = (form) => ({
+  ticked: [...form.querySelectorAll("input:checked")].map((box) => box.name),
+  focus: [...form.elements].indexOf(document.activeElement),
+});
+
 function renewPart(part, fresh) {
   const open = part.querySelector("details[open]") !== null;
+  const before = new Map([...part.querySelectorAll("form")].map((form) => [about(form), held(form)]));
   for (const figure of fresh.querySelectorAll("figure")) {
     const old = document.getElementById(figure.id);
     // A picture that was not there before needs its scripts: once, the whole page is loaded.
@@ -23,6 +31,11 @@ function renewPart(part, fresh) {
     figure.replaceWith(old);
   }
   part.replaceChildren(...fresh.childNodes);
+  for (const form of part.querySelectorAll("form")) {
+    const { ticked = [], focus = -1 } = before.get(about(form)) ?? {};
+    for (const box of form.querySelectorAll("input[type=checkbox]")) box.checked = ticked.includes(box.name);
+    form.elements[focus]?.focus();
+  }
   if (open) for (const details of part.querySelectorAll("details")) details.open = true;
   showTimes(part);
 }

@@ -1,6 +1,6 @@
 // Times in the viewer's own zone; the exact one stays in the title.
 
-const whenFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const whenFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
 function showTimes(root) {
   for (const time of root.querySelectorAll("time[datetime]")) {

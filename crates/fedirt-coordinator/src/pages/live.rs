@@ -96,6 +96,8 @@ pub(super) async fn show(
         last,
         convergence: if rounds.is_empty() {
             Html::default()
+        } else if rounds.iter().all(|round| round.loglik.is_none()) {
+            Html(r#"<p class="quiet">The first round gives starting values; log-likelihood and gradient come with the second.</p>"#.into())
         } else {
             figure("convergence", &drawn, Numbers::Beside)
         },

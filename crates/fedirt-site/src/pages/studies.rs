@@ -10,6 +10,7 @@ use fedirt_pages::{Frame, Visitor, render};
 
 struct Row {
     status: StudyStatus,
+    state: String,
     /// What stands in the way, or what to do.
     asks: Option<&'static str>,
 }
@@ -41,11 +42,15 @@ pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visit
     let (mut rows, mut broken) = (Vec::new(), Vec::new());
     for name in hall.home.studies().map_err(told)? {
         match hall.home.known_study(&name).and_then(|folder| agent::status(&folder)) {
-            Ok(status) => rows.push(Row {
-                asks: asks(&hall, &name)
-                    .filter(|_| status.stage != "over" && !status.stage.starts_with("withdrawn")),
-                status,
-            }),
+            Ok(status) => {
+                let state = match (status.stage.as_str(), status.results.iter().any(|f| f == "fit.json")) {
+                    ("over", true) => "finished".into(),
+                    ("over", false) => "ended without results".into(),
+                    (stage, _) => stage.to_owned(),
+                };
+                let done = status.stage == "over" || status.stage.starts_with("withdrawn");
+                rows.push(Row { asks: asks(&hall, &name).filter(|_| !done), state, status });
+            }
             Err(error) => broken.push(error.to_string()),
         }
     }

@@ -105,7 +105,10 @@ fn the_way_from_a_file_to_the_approval() {
     let (status, text) = visit.get("/studies/bank");
     assert!(status == 200 && text.contains("Choose your file"), "{text}");
     let text = visit.check_with(&csv(1, 60), "");
-    assert!(text.contains("Nothing of your students has left this computer") && text.contains("60 students"), "{text}");
+    assert!(
+        text.contains("Nothing of your students has left this computer") && text.contains("60 students"),
+        "{text}"
+    );
     let (_, text) = visit.get("/studies/bank/preview");
     assert!(text.contains("Leaves as (an example)") && text.contains("loglik"), "{text}");
     let (_, text) = visit.get("/studies/bank/approve");
