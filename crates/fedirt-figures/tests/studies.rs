@@ -49,6 +49,7 @@ fn hostile_words_stay_words() {
     let table = Table { caption: text(), headers: vec![text()], rows: vec![vec![text()]] };
     let page = study_page(&StudyPage {
         title: text(),
+        run: text(),
         lead: vec![text()],
         sections: vec![StudySection {
             heading: text(),

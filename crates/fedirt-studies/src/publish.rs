@@ -38,6 +38,8 @@ pub struct Section {
 pub struct Article {
     /// Heading.
     pub title: String,
+    /// How much was run, in a few words.
+    pub run: String,
     /// What was found, in words, the most important first.
     pub findings: Vec<String>,
     /// Body.
@@ -76,6 +78,7 @@ impl Article {
         }
         let page = StudyPage {
             title: self.title,
+            run: self.run,
             lead: self.findings,
             sections,
             settings: self.settings,

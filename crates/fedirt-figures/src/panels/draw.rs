@@ -3,7 +3,7 @@
 use super::range::{Range, bar};
 use super::{PanelPoint, Panels};
 use crate::canvas::{Anchor, Canvas, Ink, TEXT};
-use crate::figure::{Width, Z};
+use crate::figure::Width;
 use crate::frame::Frame;
 use crate::marker::{self, Legend};
 use crate::scale::Scale;
@@ -169,7 +169,7 @@ fn marks(
             canvas.hint(&words(panels, p));
             let (x, y) = at(p);
             if range.holds(p.y) {
-                let half = Z * bar(p);
+                let half = panels.bar_length() * bar(p);
                 if half > 0.0 {
                     canvas.line((x, frame.y.at(p.y - half)), (x, frame.y.at(p.y + half)), ink, 1.1);
                 }
@@ -198,7 +198,7 @@ fn arrow(canvas: &mut Canvas, (x, y): (f64, f64), down: f64, ink: Ink) {
 fn words(panels: &Panels, p: &PanelPoint) -> String {
     let error = match bar(p) {
         0.0 => String::new(),
-        error => format!(" ± {}", text::significant(Z * error)),
+        error => format!(" ± {}", text::significant(panels.bar_length() * error)),
     };
     format!("{} at {}: {}{error}", panels.series[p.series], panels.x_name(p.x), text::significant(p.y))
 }

@@ -3,6 +3,7 @@
 mod draw;
 mod range;
 
+use crate::figure::Z;
 use crate::figure::{Figure, Table};
 use crate::marker;
 use crate::text;
@@ -30,6 +31,8 @@ pub struct Panels {
     pub points: Vec<PanelPoint>,
     /// How to read it: sentences to stand under the drawing.
     pub notes: Vec<String>,
+    /// How many standard errors a bar is long to each side, such as Student's quantile; none stands for 1.96.
+    pub bars: Option<f64>,
 }
 
 /// A row of panels.
@@ -56,7 +59,7 @@ pub struct PanelPoint {
     pub x: f64,
     /// The result. What is not finite is left out.
     pub y: f64,
-    /// Its Monte Carlo standard error; a bar of ±1.96 of it is drawn.
+    /// Its Monte Carlo standard error; a bar of so many of it as [`Panels::bars`] says is drawn.
     pub error: Option<f64>,
 }
 
@@ -74,7 +77,8 @@ pub fn panels(panels: &Panels) -> Figure {
         Figure::drawn(title, panels.description.clone(), |width| draw::draw(panels, &shown, &ranges, width));
     figure.notes = panels.notes.clone();
     if shown.iter().any(|p| text::finite(p.error).is_some_and(|e| e > 0.0)) {
-        figure = figure.note("Bars are ±1.96 Monte Carlo standard errors.");
+        let bars = panels.bars.filter(|bars| *bars > 1.965).map_or("1.96".to_owned(), text::significant);
+        figure = figure.note(format!("Bars are ±{bars} Monte Carlo standard errors."));
     }
     if beyond > 0 {
         let points = text::counted(beyond as u64, "point lies", "points lie");
@@ -90,6 +94,11 @@ pub fn panels(panels: &Panels) -> Figure {
 }
 
 impl Panels {
+    /// Standard errors from the middle of a bar to its end.
+    fn bar_length(&self) -> f64 {
+        self.bars.unwrap_or(Z)
+    }
+
     /// Whether a point is finite, belongs to a panel, and can stand on its axes.
     fn can_show(&self, p: &PanelPoint) -> bool {
         let known = p.column < self.columns.len() && p.series < self.series.len().min(marker::MOST);
@@ -162,6 +171,7 @@ mod tests {
             series: ["A", "B", "C", "D & E"].map(String::from).to_vec(),
             points,
             notes: vec!["A note.".into()],
+            bars: None,
         }
     }
 

@@ -1,7 +1,6 @@
 //! How far the vertical axis of a row reaches.
 
 use super::{PanelPoint, Panels};
-use crate::figure::Z;
 use crate::scale::Scale;
 use crate::text;
 
@@ -26,7 +25,7 @@ pub(super) fn of_row(panels: &Panels, points: &[PanelPoint], row: usize) -> Rang
     let span = most - least;
     let (mut low, mut high) = (least, most);
     for p in own.iter().filter(|p| (least..=most).contains(&p.y)) {
-        let half = Z * bar(p);
+        let half = panels.bar_length() * bar(p);
         // A bar may widen the axis, but not take most of it.
         if kind.log {
             low = low.min((p.y - half).max(p.y / 2.0).max(least / 2.0));

@@ -9,6 +9,8 @@ use crate::text::escape;
 pub struct StudyPage {
     /// The heading.
     pub title: String,
+    /// How much was run, in a few words.
+    pub run: String,
     /// What was found, in words, the most important first.
     pub lead: Vec<String>,
     /// The body.
@@ -66,7 +68,8 @@ pub fn study_page(study: &StudyPage) -> String {
 
 fn heading(out: &mut String, study: &StudyPage) {
     out.push_str(&format!(
-        "<header>\n<p class=\"kind\">fedirt study</p>\n<h1>{}</h1>\n",
+        "<header>\n<p class=\"kind\">fedirt study{}</p>\n<h1>{}</h1>\n",
+        if study.run.is_empty() { String::new() } else { format!(" · {}", escape(&study.run)) },
         escape(&study.title)
     ));
     if !study.lead.is_empty() {

@@ -106,5 +106,6 @@ pub(super) fn by_rounds(cells: &[Cell]) -> Figure {
         series,
         points,
         notes: Vec::new(),
+        bars: None,
     })
 }

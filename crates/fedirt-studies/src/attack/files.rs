@@ -145,6 +145,7 @@ fn article(options: &Options, cells: &[Cell], pictures: Vec<(String, Figure)>) -
     let section = |heading: &str| Section { heading: heading.to_owned(), ..Section::default() };
     Article {
         title: "What the sums reveal".to_owned(),
+        run: format!("T = {} data sets per condition, seed {}", options.replications, options.first_seed),
         findings: findings(cells),
         sections: vec![
             Section { pictures, ..section("Rows rebuilt") },

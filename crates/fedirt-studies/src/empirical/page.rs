@@ -115,6 +115,7 @@ impl Empirical {
         let schools = figure("School effects", "School", &sites, vec![("effect s (logits)", &s)]);
         let article = Article {
             title: "FedIRT and FedIRT-DP on real answers".into(),
+            run: format!("{} draws of the noise, seed {}", self.options.draws, self.options.seed),
             findings,
             sections: vec![
                 Section {
@@ -206,7 +207,7 @@ impl Empirical {
     }
 
     fn text(&self, article: &Article, tables: [(&Vec<String>, &Vec<Vec<Shown>>); 3]) -> String {
-        let mut out = format!("{}\n\n", article.title);
+        let mut out = format!("{}\n{}\n\n", article.title, article.run);
         article.findings.iter().for_each(|finding| out += &format!("- {finding}\n"));
         for (title, (names, methods)) in
             ["Discrimination", "Difficulty", "School effect"].into_iter().zip(tables)

@@ -2,7 +2,7 @@
 
 use super::study1::{CONDITIONS, EPSILONS, SIZES};
 use super::verdict::{TOO_FEW, Verdict, ratio_text};
-use super::words::{Criterion, Picture, Place, Row, item_tables, range};
+use super::words::{Criterion, Picture, Place, Row, item_tables, range, run};
 use super::{Abilities, Method, PaperStudy, Summary};
 use crate::publish::{Article, Section, brief};
 use fedirt_figures::Table;
@@ -27,6 +27,7 @@ pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Ta
     let tables = item_tables(study, summary);
     let article = Article {
         title: study.title.into(),
+        run: run(study),
         findings: findings(study, summary),
         sections: sections(study, summary, &tables),
         settings: Vec::new(),
@@ -166,6 +167,7 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Sect
             x_log: true,
             methods,
             notes: Vec::new(),
+            replications: study.options.replications as usize,
         }
         .draw(study, summary, place)
     };

@@ -2,7 +2,7 @@
 
 use super::study2::{EFFECTS, EPSILONS};
 use super::verdict::{TOO_FEW, Verdict, compared, plus_minus};
-use super::words::{Criterion, Picture, Row, table};
+use super::words::{Criterion, Picture, Row, run, table};
 use super::{Method, PaperStudy, Summary};
 use crate::publish::{Article, Section, brief};
 use fedirt_figures::{PanelPoint, Table};
@@ -36,6 +36,7 @@ pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Ta
     open.push(schools);
     let article = Article {
         title: study.title.into(),
+        run: run(study),
         findings: findings(study, summary),
         sections: sections(study, summary, open),
         settings: Vec::new(),
@@ -51,7 +52,7 @@ fn schools_table(study: &PaperStudy, summary: &Summary) -> Table {
         .map_or(Vec::new(), |s| s.truth.sites.iter().map(|s| s.name.as_str()).collect());
     let mut headers = vec!["method".to_owned()];
     for criterion in ["MSE", "bias"] {
-        headers.extend(EFFECTS.iter().map(|s| format!("{criterion}, s = {s}")));
+        headers.extend(EFFECTS.iter().map(|s| format!("{criterion}, s = {s}").replace('-', "−")));
     }
     let row = |(at, method): (usize, &Method)| {
         let cells: Vec<_> = names.iter().map(|name| summary.cell(0, at, name)).collect();
@@ -192,6 +193,7 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: Vec<Table>) -> Vec<Se
         x_log: false,
         methods: &[],
         notes: vec!["Averaged EAPs: the model has no school effects; each school's students' expected abilities are averaged afterwards. The paper calls this random.".into()],
+        replications: study.options.replications as usize,
     };
     let items = items.named(lines.into_iter().map(|(name, _)| name).collect(), points);
     let schools = Picture {
@@ -204,6 +206,7 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: Vec<Table>) -> Vec<Se
         x_log: false,
         methods: &[],
         notes: Vec::new(),
+        replications: study.options.replications as usize,
     };
     let mut points = Vec::new();
     for series in 0..study.methods.len() {
@@ -236,4 +239,47 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: Vec<Table>) -> Vec<Se
             tables,
         },
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::{Errors, Number, Options, Outcome, Record};
+
+    /// What is said of difficulties where leaving schools out multiplies their squared errors.
+    fn said(replications: u64, factor: f64) -> String {
+        let options = Options { replications, ..Options::default() };
+        let study = PaperStudy::new(Number::Two, options).expect("a study");
+        let record = |replication: u64| {
+            let chance = (replication % 3) as f64;
+            let outcome = |method: &Method| {
+                let averaged = method.name == "fedirt_eap";
+                // Which of the two is hit harder changes from one replication to the next.
+                let odd = averaged == (replication % 2 == 0);
+                let mse = if averaged { factor } else { 1.0 } * 0.01
+                    + 0.001 * chance
+                    + if odd { 0.001 } else { 0.0 };
+                let errors =
+                    ["a", "b", "s"].map(|p| Errors { parameter: p.into(), mse, bias: 0.01 * (chance - 1.0) });
+                Outcome {
+                    method: method.name.clone(),
+                    errors: errors.to_vec(),
+                    distance: None,
+                    failure: None,
+                }
+            };
+            Record { scenario: 0, replication, outcomes: study.methods.iter().map(outcome).collect() }
+        };
+        let records: Vec<Record> = (0..replications).map(record).collect();
+        findings(&study, &Summary::new(&study, &records)).join("\n")
+    }
+
+    #[test]
+    fn words_follow_the_replications() {
+        assert!(said(12, 2.0).contains("Difficulties suffer, too"));
+        assert!(said(12, 0.5).contains("Difficulties gain"));
+        assert!(said(12, 1.0).contains("Difficulties do not clearly suffer"));
+        assert!(said(12, 2.0).contains("neither clearly steeper nor flatter"));
+        assert!(said(9, 2.0).contains("Whether difficulties suffer: too few replications to say"));
+    }
 }

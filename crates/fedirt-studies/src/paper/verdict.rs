@@ -63,8 +63,8 @@ impl Paired {
     pub(super) fn words(&self, whose: &str) -> String {
         let ratio = ratio_text(Some(self.ratio));
         match self.verdict() {
-            Verdict::TooFew => format!("{ratio} times {whose}, {TOO_FEW} more"),
-            Verdict::Unclear => format!("no clear difference ({ratio} times {whose})"),
+            Verdict::TooFew => format!("{ratio} times {whose}, {TOO_FEW}"),
+            Verdict::Unclear => format!("{ratio} times {whose}, no clear difference"),
             Verdict::Less | Verdict::More => format!("{ratio} times {whose}"),
         }
     }
@@ -120,7 +120,7 @@ mod tests {
             replications,
         };
         assert_eq!(paired(-0.05, 20).words("FedIRT's"), "0.750 ± 0.02 times FedIRT's");
-        assert_eq!(paired(-0.01, 20).words("FedIRT's"), "no clear difference (0.750 ± 0.02 times FedIRT's)");
+        assert_eq!(paired(-0.01, 20).words("FedIRT's"), "0.750 ± 0.02 times FedIRT's, no clear difference");
         assert!(paired(-0.05, 3).words("FedIRT's").contains(TOO_FEW));
     }
 }

@@ -1,5 +1,6 @@
 //! What all pages of the paper's studies share: panels of errors, tables, and how numbers are said.
 
+use super::verdict::quantile;
 use super::{Cell, PaperStudy, Record, Summary};
 use crate::publish::{Article, DataFile, aligned, brief};
 use fedirt_figures::{Figure, PanelPoint, PanelRow, Panels, PictureError, Table, panels};
@@ -46,6 +47,8 @@ pub(super) struct Picture<'a> {
     /// Names of the methods; those that the study does not have are left out.
     pub(super) methods: &'a [&'a str],
     pub(super) notes: Vec<String>,
+    /// Replications behind each point.
+    pub(super) replications: usize,
 }
 
 impl Picture<'_> {
@@ -88,8 +91,14 @@ impl Picture<'_> {
             series,
             points,
             notes: self.notes.clone(),
+            bars: Some(quantile(self.replications)),
         })
     }
+}
+
+/// How much was run, in a few words.
+pub(super) fn run(study: &PaperStudy) -> String {
+    format!("T = {} replications, seed {}", study.options.replications, study.options.seed)
 }
 
 /// A number with its Monte Carlo standard error in brackets.
@@ -217,7 +226,8 @@ impl PaperStudy {
 
 fn text(study: &PaperStudy, article: &Article, tables: &[Table]) -> String {
     let factors = study.scenarios.first().map_or(0, |s| s.factors.len());
-    let mut out = format!("{}\n\n", article.title);
+    let mut out =
+        format!("{}\n{}; ± and brackets: Monte Carlo standard errors\n\n", article.title, article.run);
     for finding in &article.findings {
         out += &format!("- {finding}\n");
     }

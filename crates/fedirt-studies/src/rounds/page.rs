@@ -38,6 +38,10 @@ impl Study {
         }
         let article = Article {
             title: "How many rounds, and how many bytes?".into(),
+            run: format!(
+                "{} data sets per condition, seed {}",
+                self.options.replications, self.options.first_seed
+            ),
             findings: self.findings(&plain, &newton),
             sections,
             settings: vec![
@@ -130,6 +134,7 @@ impl Study {
             x_log: false,
             series: algorithms,
             points,
+            bars: None,
             notes: vec!["FedAvg and meta-analysis end elsewhere than at the maximum; FedSGD may not arrive: the table says so.".into()],
         })
     }
