@@ -255,7 +255,7 @@ mod tests {
             let outcome = |method: &Method| {
                 let averaged = method.name == "fedirt_eap";
                 // Which of the two is hit harder changes from one replication to the next.
-                let odd = averaged == (replication % 2 == 0);
+                let odd = averaged == replication.is_multiple_of(2);
                 let mse = if averaged { factor } else { 1.0 } * 0.01
                     + 0.001 * chance
                     + if odd { 0.001 } else { 0.0 };
