@@ -170,10 +170,10 @@ fn against(own: &Fit, other: &Fit, called: &str) -> Against {
             }
         ));
         sentences.push(format!(
-            "{far} of {} differ by more than 2.58 standard errors, where about {:.0} would by chance if the two samples were \
+            "{far} of {} differ by more than 2.58 standard errors, where one in a hundred ({:.1}) would by chance if the two samples were \
              independent and on one scale. Anchors or linking put them on one; this page only subtracts.",
             points.len(),
-            (0.01 * n).ceil()
+            0.01 * n
         ));
     }
     let drawn = scatter(&points, called);
