@@ -18,7 +18,7 @@ fn replies_are_read() {
 #[test]
 fn without_r_every_package_is_missing() {
     let r = R::find(Path::new("/no/such/program")).expect("a folder");
-    assert!(r.remark().expect("a remark").contains("mirt, ltm"));
+    assert!(r.remark().expect("a remark").contains("R with mirt and ltm was not found"));
     assert_eq!(r.missing(), PACKAGES);
     let table = ResponseTable::new(1, 2, vec![0, 1]).expect("a table");
     assert_eq!(r.estimate("mirt", &table), Err("R has no package mirt".into()));
