@@ -327,7 +327,7 @@ fn over_tls_the_cookie_is_bound_to_its_host() {
     std::fs::write(folder.settings(), settings.replace("tls = false", "tls = true")).unwrap();
     let server = start(&folder, Arc::new(Tool), Arc::new(Writer));
     let address = server.pages.as_ref().unwrap().address.clone();
-    assert!(address.starts_with("https://localhost:"), "{address}");
+    assert!(address.starts_with("https://127.0.0.1:"), "{address}");
     let agent = common::agent(&invited(&folder, server.address, "reading", "north"));
     let key = pages::admit(&folder, "ada", Role::Auditor).unwrap().reveal();
     let post = agent.post(format!("{address}login")).config().max_redirects(0).build();
