@@ -6,6 +6,7 @@
 //!   plan.toml        as approved                      coordinator.toml  where, and who this site is there
 //!   identity.key     the site's key (0600)            journal.jsonl     what must not be forgotten, hash-chained
 //!   secret/          round key and upload (0600)      results/          fit, own place, scores, transcript
+//!   officer.toml     what was chosen on the pages     answers/          a file from the browser, until the study is over
 //! ```
 //!
 //! The order of every release: ledger → journal (`debited`, `released`) → upload beside the journal → journal

@@ -206,9 +206,7 @@ impl StudyFolder {
     /// Reads everything, and checks that the plan is the one that was approved.
     pub fn load(&self) -> Result<Study, AgentError> {
         let path = self.plan_path();
-        let bytes = durable::read(&path)?.unwrap_or_default();
-        let text =
-            String::from_utf8(bytes).map_err(|_| AgentError::tampered(&path, None, "no UTF-8 text"))?;
+        let text = self.read_text("plan.toml")?.unwrap_or_default();
         let settings = self.path.join("coordinator.toml");
         let connection = String::from_utf8(durable::read(&settings)?.unwrap_or_default()).unwrap_or_default();
         let connection: Connection = toml::from_str(&connection)

@@ -1,7 +1,7 @@
 //! The officer's pages, on loopback only: from an invitation to the results, and the records of what has left.
 //!
 //! Everything stands in the home folder, where the command line finds it too. The officer's choices are `officer.toml` in a
-//! study's folder (`desk`); agents work in threads (`runner`) and put their questions on the page (`officer`). Every
+//! study's folder (`desk`); agents work in threads (`runner`, `work`) and put their questions on the page (`officer`, `shared`). Every
 //! route names the right it needs (`ROUTES`), and `fedirt-pages` asks for it.
 
 mod approve;
@@ -18,10 +18,12 @@ mod results;
 mod runner;
 mod running;
 mod serve;
+mod shared;
 mod studies;
 #[cfg(test)]
 mod tests;
 mod words;
+mod work;
 
 pub use runner::{Own, Results};
 pub use serve::{Pages, PagesSettings};

@@ -1,16 +1,14 @@
 //! The officer at the pages: answers by what was approved, and otherwise puts the question on the page.
 
 use super::desk::Asked;
-use super::runner::{RosterShown, Shared};
+use super::shared::{RosterShown, Shared};
 use crate::agent::{Answer, News, Officer};
 use fedirt_privacy::secure::{Fingerprint, SiteId};
 use fedirt_protocol::site::RoundShown;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Refusals that are remembered.
-const REFUSALS: usize = 50;
-/// A pause after each.
+/// A pause after a refusal.
 const AFTER_A_REFUSAL: Duration = Duration::from_millis(500);
 
 /// The officer at the pages.
@@ -76,15 +74,8 @@ impl Officer for AtThePages {
             News::NotTaken { kind, error } => {
                 state.waiting = format!("the {kind} was not taken: {error}; asking how to go on");
             }
-            News::Refused { turn, reason } => {
-                let place = turn.map_or(String::new(), |turn| format!("{turn}: "));
-                let text = format!("{place}{reason}");
-                state.refusals.retain(|known| *known != text);
-                state.refusals.push(text);
-                if state.refusals.len() > REFUSALS {
-                    state.refusals.remove(0);
-                }
-            }
+            // The journal has it.
+            News::Refused { .. } => {}
             News::Unreachable { error, .. } => state.trouble = Some(error.to_string()),
         });
     }

@@ -3,7 +3,8 @@
 use super::desk::Desk;
 use super::overview::subtitle;
 use super::records::sent_in_words;
-use super::runner::{Phase, State as AgentState, is_over};
+use super::runner::is_over;
+use super::shared::{Phase, State as AgentState};
 use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
 use crate::agent::{self, AgentError, Https, Record, Withdrawal};
 use crate::text::counted;

@@ -1,6 +1,6 @@
 //! The first page: the studies of this site, and how to take part in another.
 
-use super::runner::Phase;
+use super::shared::Phase;
 use super::{Hall, Hall_, Page, hall_frame, told};
 use crate::agent::{self, StudyStatus};
 use askama::Template;
