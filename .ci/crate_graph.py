@@ -10,12 +10,13 @@ ALLOWED = {
     "fedirt-model": set(),
     "fedirt-privacy": set(),
     "fedirt-protocol": {"fedirt-model", "fedirt-privacy"},
-    "fedirt-site": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
+    "fedirt-data": {"fedirt-model"},
+    "fedirt-site": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
     "fedirt-pages": {"fedirt-figures"},
     "fedirt-coordinator": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
     "fedirt-figures": {"fedirt-model"},
     "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures"},
-    "fedirt": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies",
+    "fedirt": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies",
                "fedirt-coordinator", "fedirt-pages"},
 }
 # What a crate must never know: networks, clocks, files as a service.
@@ -23,6 +24,7 @@ FORBIDDEN = {
     "fedirt-model": {"tokio", "reqwest", "ureq", "csv", "serde_json"},
     "fedirt-privacy": {"tokio", "nalgebra", "serde_json"},
     "fedirt-protocol": {"tokio", "reqwest", "ureq", "rusqlite"},
+    "fedirt-data": {"tokio", "reqwest", "ureq", "rusqlite"},
 }
 
 LICENCES = {

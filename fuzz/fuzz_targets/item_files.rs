@@ -1,11 +1,11 @@
-//! Codebooks and fixed items.
+//! Codebooks, fixed items and booklets.
 #![no_main]
 
+use fedirt_data::{Input, read_booklets, read_codebook, read_fixed_items};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut file = tempfile::NamedTempFile::with_suffix(".csv").expect("a temporary file");
-    std::io::Write::write_all(&mut file, bytes).expect("a temporary file can be written");
-    let _ = fedirt_site::read_codebook(file.path());
-    let _ = fedirt_site::read_fixed_items(file.path());
+    let _ = read_codebook(Input::new("codebook.csv", bytes));
+    let _ = read_fixed_items(Input::new("items.csv", bytes));
+    let _ = read_booklets(Input::new("booklets.csv", bytes));
 });

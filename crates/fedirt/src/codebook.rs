@@ -4,11 +4,11 @@ use crate::args::FitArgs;
 use crate::declared;
 use crate::error::CliError;
 use crate::remarks::listed;
+use fedirt_data::{CodebookItem, FixedItem, Input, Reading, SiteResponses, Steps};
 use fedirt_model::centre::{Anchor, ItemPlan};
 use fedirt_model::fit::Warning;
 use fedirt_model::items;
 use fedirt_model::responses::{MISSING, ResponseTable};
-use fedirt_site::{CodebookItem, FixedItem, Reading, SiteResponses, Steps};
 use std::collections::HashMap;
 
 /// The small files that may stand beside the answers.
@@ -21,10 +21,10 @@ pub(crate) struct ItemFiles {
 impl ItemFiles {
     /// Reads them, and adds what is wrong to the errors.
     pub(crate) fn read(args: &FitArgs, errors: &mut Vec<CliError>) -> Self {
-        let mut keep = |error: fedirt_site::Problems| errors.push(error.into());
-        let codebook = args.codebook.as_deref().map(fedirt_site::read_codebook);
+        let mut keep = |error: fedirt_data::Problems| errors.push(error.into());
+        let codebook = args.codebook.as_deref().map(|path| fedirt_data::read_codebook(Input::file(path)));
         let codebook = codebook.and_then(|read| read.map_err(&mut keep).ok());
-        let fixed = args.fixed_items.as_deref().map(fedirt_site::read_fixed_items);
+        let fixed = args.fixed_items.as_deref().map(|path| fedirt_data::read_fixed_items(Input::file(path)));
         let fixed = fixed.and_then(|read| read.map_err(&mut keep).ok());
         Self { codebook, fixed }
     }

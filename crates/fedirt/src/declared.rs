@@ -4,9 +4,10 @@
 //! codebook; without one every item has the codes 0 and 1. Any other code is an error for the person at the keyboard.
 
 use crate::args::FitArgs;
+use fedirt_data::{Input, NoteKind, Reading, undeclared_codes};
 use fedirt_model::centre::ItemPlan;
-use fedirt_site::{NoteKind, Reading, strange_codes};
 use std::collections::HashMap;
+use std::path::Path;
 
 /// The codes of an item that nobody declared otherwise.
 const UNDECLARED: [u8; 2] = [0, 1];
@@ -39,7 +40,8 @@ pub(crate) fn settle(args: &FitArgs, plan: &mut [ItemPlan], reading: &Reading) -
         plan.iter().filter_map(|item| Some((item.name.as_str(), item.codes.as_deref()?))).collect();
     let options = args.columns.read_options(args.weight.as_ref());
     for site in &reading.sites {
-        for strange in strange_codes(site, &options, |name| declared.get(name).copied()) {
+        for mut strange in undeclared_codes(site, |name| declared.get(name).copied()) {
+            strange.locate(&options, |file| Some(Input::file(Path::new(file))));
             let codes: Vec<String> = declared
                 .get(strange.item.as_str())
                 .map_or(Vec::new(), |codes| codes.iter().map(ToString::to_string).collect());

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     /// Files with problems, all of them.
-    #[error("{0}")]
-    Files(#[from] fedirt_site::Problems),
+    #[error("{}", .0.told(fedirt_data::Audience::CommandLine))]
+    Files(#[from] fedirt_data::Problems),
     /// Flags that do not go together, or name what is not there.
     #[error("{0}")]
     Usage(String),

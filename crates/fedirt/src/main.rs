@@ -8,6 +8,7 @@ mod declared;
 mod demo;
 mod error;
 mod fit;
+mod input;
 mod output;
 mod privacy;
 mod progress;

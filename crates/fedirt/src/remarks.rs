@@ -1,8 +1,8 @@
 //! What the reader of a file noted, and what of it belongs into the results.
 
+use fedirt_data::{Audience, Note, NoteKind};
 use fedirt_model::fit::{Fit, FitItem, FitSite, Warning};
 use fedirt_protocol::in_process::SiteAfter;
-use fedirt_site::{Note, NoteKind};
 
 /// Names of a list that are spelt out.
 const LISTED: usize = 5;
@@ -25,8 +25,12 @@ fn matters(kind: &NoteKind) -> bool {
 /// Notes that become warnings of the fit, and the others.
 pub(crate) fn sort(notes: &[Note]) -> (Vec<Warning>, Vec<String>) {
     let (kept, other): (Vec<&Note>, Vec<&Note>) = notes.iter().partition(|note| matters(&note.kind));
-    let warning = |note: &Note| Warning { code: "reading".to_owned(), message: note.to_string() };
-    (kept.into_iter().map(warning).collect(), other.into_iter().map(ToString::to_string).collect())
+    let warning =
+        |note: &Note| Warning { code: "reading".to_owned(), message: note.told(Audience::CommandLine) };
+    (
+        kept.into_iter().map(warning).collect(),
+        other.into_iter().map(|note| note.told(Audience::CommandLine)).collect(),
+    )
 }
 
 /// What a private fit in one process does not do.

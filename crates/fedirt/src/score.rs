@@ -7,9 +7,9 @@ use crate::progress::Progress;
 use crate::remarks::listed;
 use crate::report::read_fit;
 use crate::scoring::{Bank, How, Shown, SiteScores};
+use fedirt_data::{Audience, Reading};
 use fedirt_model::fit::Fit;
 use fedirt_model::scoring::Method;
-use fedirt_site::Reading;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
@@ -17,8 +17,9 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     let how = how(args);
     let progress = Progress::new();
     progress.say("reading");
-    let reading = fedirt_site::read(&args.files, &args.columns.read_options(args.weight.as_ref()))
-        .map_err(CliError::from);
+    let reading =
+        fedirt_data::read(crate::input::files(&args.files), &args.columns.read_options(args.weight.as_ref()))
+            .map_err(CliError::from);
     let (fit, reading) = match (read_fit(&args.fit), reading) {
         (Ok(fit), Ok(reading)) => (fit, reading),
         (fit, reading) => {
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
         }
     };
     let bank = Bank::new(&fit)?;
-    let mut notes: Vec<String> = reading.notes.iter().map(ToString::to_string).collect();
+    let mut notes: Vec<String> = reading.notes.iter().map(|note| note.told(Audience::CommandLine)).collect();
     match_items(&bank, &reading, &mut notes)?;
     let effects = site_effects(args, &fit, &reading, &mut notes);
     if how.method.name() == "pv" && args.seed.is_none() {

@@ -245,8 +245,8 @@ mod tests {
             .unwrap();
         let files = [folder.path().join("site01.csv"), folder.path().join("site02.csv")];
         let options =
-            fedirt_site::ReadOptions { id: Some("id".into()), ..fedirt_site::ReadOptions::default() };
-        let reading = fedirt_site::read(&files, &options).unwrap();
+            fedirt_data::ReadOptions { id: Some("id".into()), ..fedirt_data::ReadOptions::default() };
+        let reading = fedirt_data::read(crate::input::files(&files), &options).unwrap();
         let sizes: Vec<_> = reading.sites.iter().map(|s| (s.name.as_str(), s.table.students())).collect();
         assert_eq!(sizes, [("site01", 40), ("site02", 40)]);
         assert_eq!(reading.sites[0].items.len(), 4);

@@ -1,7 +1,8 @@
 //! Why the agent stops, and what to do next.
 
+use super::responses::PlanMismatch;
 use super::transport::TransportError;
-use crate::Problems;
+use fedirt_data::{Audience, Problems};
 use fedirt_privacy::ledger::LedgerError;
 use fedirt_protocol::codec::CodecError;
 use fedirt_protocol::invitation::NotAnInvitation;
@@ -102,11 +103,11 @@ pub enum AgentError {
     )]
     Policy(Vec<PolicyRefusal>),
     /// Response files with problems.
-    #[error("{0}")]
+    #[error("{}", .0.told(Audience::CommandLine))]
     Files(#[from] Problems),
     /// Response files that do not fit the plan.
-    #[error("the files do not fit the plan:\n- {}", .0.join("\n- "))]
-    Columns(Vec<String>),
+    #[error("the files do not fit the plan:\n- {}", list_mismatches(.0))]
+    Columns(Vec<PlanMismatch>),
     /// The coordinator will not have it, or cannot be reached.
     #[error("{0}")]
     Transport(#[from] TransportError),
@@ -125,6 +126,10 @@ pub enum AgentError {
 
 fn known_names(studies: &[String]) -> String {
     if studies.is_empty() { String::new() } else { format!(" (it knows {})", studies.join(", ")) }
+}
+
+fn list_mismatches(mismatches: &[PlanMismatch]) -> String {
+    mismatches.iter().map(|m| m.told(Audience::CommandLine)).collect::<Vec<_>>().join("\n- ")
 }
 
 fn list(refusals: &[PolicyRefusal]) -> String {

@@ -1,7 +1,7 @@
 //! The journal for people.
 
 use super::journal::Record;
-use crate::text::{counted, grouped};
+use fedirt_data::text::{counted, grouped};
 use fedirt_protocol::site::Release;
 
 impl Record {

@@ -5,13 +5,13 @@ use super::overview::subtitle;
 use super::records::left_in_words;
 use super::words::sentence;
 use super::{Hall_, Name, Page, Seen, at, frame};
-use crate::Problems;
 use crate::agent::{self, AgentError};
-use crate::text::{counted, grouped};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
+use fedirt_data::text::{counted, grouped};
+use fedirt_data::{Audience, Problems};
 use fedirt_figures::{category_shares, missing_map, score_histogram};
 use fedirt_model::private::MissingAnswers;
 use fedirt_pages::figure::{Numbers, figure};
@@ -44,7 +44,6 @@ struct CheckPage {
     joined: bool,
     wrong: Vec<Wrong>,
     total: u64,
-    flags: bool,
     points: Vec<Point>,
     stops: Vec<String>,
     notes: Vec<String>,
@@ -72,7 +71,6 @@ pub(super) async fn show(
         joined: hall.must_be_open(&seen).is_err(),
         wrong: Vec::new(),
         total: 0,
-        flags: false,
         points: Vec::new(),
         stops: Vec::new(),
         notes: Vec::new(),
@@ -88,17 +86,14 @@ pub(super) async fn show(
             page.points = points(&seen, &looked, policy.minimum_students);
             page.stops =
                 agent::refused_with(&policy, &seen.study, &looked.own).iter().map(|r| sentence(r)).collect();
-            page.notes = looked.own.notes.clone();
+            page.notes = looked.own.remarks(Audience::Page);
             page.figures = vec![
                 figure("answers", &category_shares(&looked.items), Numbers::Folded),
                 figure("scores", &score_histogram(&looked.scores), Numbers::Folded),
                 figure("missing", &missing_map(&looked.missing), Numbers::Folded),
             ];
         }
-        Err(error) => {
-            (page.wrong, page.total) = wrong(error);
-            page.flags = page.wrong.iter().any(|w| w.remedy.contains("--") || w.what.contains("--"));
-        }
+        Err(error) => (page.wrong, page.total) = wrong(error),
     }
     Ok(render(&page))
 }
@@ -109,7 +104,7 @@ fn wrong(error: AgentError) -> (Vec<Wrong>, u64) {
         AgentError::Columns(problems) => {
             let total = problems.len() as u64;
             let whole = |what: String| Wrong { place: String::new(), what, remedy: String::new() };
-            (problems.into_iter().map(whole).collect(), total)
+            (problems.iter().map(|problem| whole(problem.told(Audience::Page))).collect(), total)
         }
         other => (vec![Wrong { place: String::new(), what: other.to_string(), remedy: String::new() }], 1),
     }
@@ -123,8 +118,8 @@ fn of_files(problems: &Problems) -> Vec<Wrong> {
             let column = problem.column.as_ref().map(|column| format!("column {column}"));
             Wrong {
                 place: [line, column].into_iter().flatten().collect::<Vec<_>>().join(", "),
-                what: problem.cause.to_string(),
-                remedy: problem.remedy(),
+                what: problem.cause.told(Audience::Page),
+                remedy: problem.remedy(Audience::Page),
             }
         }));
         let more = group.total - group.first.len() as u64;

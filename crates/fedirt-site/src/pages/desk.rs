@@ -1,8 +1,8 @@
 //! What the officer has chosen for a study: which file, what its columns are, how often to be asked. `officer.toml` in the
 //! study's folder, so that a program that is started again goes on as it was told.
 
-use crate::ReadOptions;
 use crate::agent::{AgentError, StudyFolder};
+use fedirt_data::ReadOptions;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

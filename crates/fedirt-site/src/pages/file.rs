@@ -5,14 +5,13 @@ use super::looked::column_names;
 use super::overview::subtitle;
 use super::words::sentence;
 use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
-use crate::Problems;
 use crate::agent::AgentError;
-use crate::near::near_names;
 use askama::Template;
 use axum::Extension;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Redirect};
+use fedirt_data::{Audience, Problems, near_names};
 use fedirt_pages::{Fields, Frame, PageError, Visitor, render};
 use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
@@ -198,7 +197,10 @@ fn unreadable(seen: &Seen, problems: &Problems) -> PageError {
     page.heading = "This file cannot be read".into();
     page.text = problems
         .iter()
-        .map(|p| format!("{} {}", sentence(&p.cause.to_string()), sentence(&p.remedy())))
+        .map(|p| {
+            let (what, remedy) = (p.cause.told(Audience::Page), p.remedy(Audience::Page));
+            format!("{} {}", sentence(&what), sentence(&remedy))
+        })
         .collect();
     page.text.push("Nothing has left this computer.".into());
     page

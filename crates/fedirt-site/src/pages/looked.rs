@@ -2,9 +2,7 @@
 
 use super::{Seen, aside};
 use crate::agent::{self, AgentError, OwnResponses};
-use crate::open::open;
-use crate::problems::Complaints;
-use crate::{Problems, Reading, SiteSummary};
+use fedirt_data::{Input, Problems, ReadOptions, Reading, SiteSummary};
 use fedirt_figures::{ItemAnswers, MissingMap};
 use fedirt_model::responses::MISSING;
 use fedirt_pages::PageError;
@@ -30,10 +28,7 @@ pub(super) struct Looked {
 
 /// The names of a file's columns.
 pub(super) fn column_names(file: &Path) -> Result<Vec<String>, Problems> {
-    let mut problems = Problems::default();
-    let opened = open(file, &mut Complaints { file, problems: &mut problems });
-    let names = opened.map(|opened| opened.names).unwrap_or_default();
-    problems.unless_empty(names)
+    fedirt_data::column_names(Input::file(file))
 }
 
 /// Reads the chosen file against the plan. The outer error is a page; the inner one is what is wrong with the file.
@@ -44,7 +39,7 @@ pub(super) async fn look(seen: &Seen) -> Result<Result<Looked, AgentError>, Page
     }
     let (desk, plan) = (seen.desk.clone(), seen.study.plan.clone());
     aside(move || {
-        let reading = crate::read(&desk.files(), &desk.options())?;
+        let reading = agent::read_files(&desk.files(), &desk.options())?;
         let hash = desk.file.as_deref().map_or_else(|| Ok(String::new()), file_hash)?;
         looked(reading, &desk.options(), &plan, hash)
     })
@@ -68,11 +63,11 @@ pub(super) fn file_hash(path: &Path) -> Result<String, AgentError> {
 
 fn looked(
     reading: Reading,
-    options: &crate::ReadOptions,
+    options: &ReadOptions,
     plan: &StudyPlan,
     hash: String,
 ) -> Result<Looked, AgentError> {
-    let description = crate::describe(&reading);
+    let description = fedirt_data::describe(&reading);
     let summary = description.sites.into_iter().next();
     let own = agent::for_plan(reading, options, plan)?;
     let summary = summary.ok_or_else(|| AgentError::Mismatch("the file has no rows".into()))?;

@@ -3,10 +3,10 @@
 use super::overview::subtitle;
 use super::{Hall_, Name, Page, at, frame, hall_frame, told};
 use crate::agent::{self, LedgerLine, StudyFolder};
-use crate::text::{counted, grouped};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
+use fedirt_data::text::{counted, grouped};
 use fedirt_pages::{Frame, Visitor, render};
 use serde::Deserialize;
 use std::collections::BTreeSet;

@@ -2,12 +2,12 @@
 
 use super::overview::subtitle;
 use super::{Hall_, Name, Page, Seen, aside, at, frame};
-use crate::text::counted;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::response::IntoResponse;
+use fedirt_data::text::counted;
 use fedirt_figures::{Figure, characteristic_curves, site_effects, test_information};
 use fedirt_model::fit::{Fit, FitSite};
 use fedirt_pages::figure::{Numbers, figure};

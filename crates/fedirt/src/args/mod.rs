@@ -112,8 +112,8 @@ pub(crate) struct ColumnArgs {
 
 impl ColumnArgs {
     /// The same for the reader.
-    pub(crate) fn read_options(&self, weight: Option<&String>) -> fedirt_site::ReadOptions {
-        fedirt_site::ReadOptions {
+    pub(crate) fn read_options(&self, weight: Option<&String>) -> fedirt_data::ReadOptions {
+        fedirt_data::ReadOptions {
             site: self.site.clone(),
             id: self.id.clone(),
             weight: weight.cloned(),

@@ -98,8 +98,8 @@ pub(crate) struct OwnFiles {
 
 impl OwnFiles {
     /// The same for the reader.
-    pub(crate) fn read_options(&self) -> fedirt_site::ReadOptions {
-        fedirt_site::ReadOptions {
+    pub(crate) fn read_options(&self) -> fedirt_data::ReadOptions {
+        fedirt_data::ReadOptions {
             site: None,
             id: self.id.clone(),
             weight: self.weight.clone(),

@@ -5,10 +5,10 @@ use crate::args::{CoordinatorInitArgs, ModeArg};
 use crate::error::CliError;
 use crate::output::stdout;
 use fedirt_coordinator::{Folder, folder};
+use fedirt_data::{Input, Reading};
 use fedirt_model::responses::MISSING;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
-use fedirt_site::Reading;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -50,10 +50,9 @@ fn next_steps(args: &CoordinatorInitArgs) -> String {
 
 /// The text of a plan, checked.
 fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
-    let reading = args
-        .items_from
-        .as_ref()
-        .map(|file| fedirt_site::read(std::slice::from_ref(file), &args.columns.read_options(None)));
+    let reading = args.items_from.as_ref().map(|file| {
+        fedirt_data::read(crate::input::files(std::slice::from_ref(file)), &args.columns.read_options(None))
+    });
     let reading = reading.transpose()?;
     let items = match (&reading, &args.codebook) {
         (Some(reading), _) if args.mode == ModeArg::Private => declared_items(reading)?,
@@ -95,7 +94,7 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
 pub(super) fn codebook(path: &Path) -> Result<Vec<PlanItem>, CliError> {
     let mut items = Vec::new();
     let mut problems = Vec::new();
-    for item in fedirt_site::read_codebook(path)? {
+    for item in fedirt_data::read_codebook(Input::file(path))? {
         match item.categories {
             Some(categories) => {
                 items.push(PlanItem { name: item.name, categories, model: item.model, fixed: None });

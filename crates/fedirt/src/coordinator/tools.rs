@@ -4,11 +4,11 @@ use super::init;
 use crate::error::CliError;
 use crate::privacy;
 use fedirt_coordinator::{Forecast, Tools};
+use fedirt_data::{FixedItem, Input, Steps};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
 use fedirt_model::private::MissingAnswers;
 use fedirt_protocol::plan::{FixedParameters, PlanItem, StudyPlan};
-use fedirt_site::{FixedItem, Steps};
 use fedirt_studies::private::forecast::outlook;
 use fedirt_studies::private::forecast_terms::Wish;
 use std::path::Path;
@@ -25,7 +25,7 @@ impl Tools for ForPages {
 
     fn anchor(&self, text: &str, items: &mut [PlanItem]) -> Result<(), String> {
         let known = as_file(text, "the table", |path| {
-            fedirt_site::read_fixed_items(path).map_err(|e| CliError::from(e).to_string())
+            fedirt_data::read_fixed_items(Input::file(path)).map_err(|e| CliError::from(e).to_string())
         })?;
         if known.is_empty() {
             return Err("There is no item with a slope and intercepts or difficulties in it.".into());

@@ -13,6 +13,7 @@ use crate::progress::{Progress, Watcher};
 use crate::remarks::{self, listed};
 use crate::terminal;
 use crate::transcript::Transcript;
+use fedirt_data::{Audience, Input};
 use fedirt_model::centre::ItemPlan;
 use fedirt_model::fit::{Fit, Warning};
 use fedirt_model::private::MissingAnswers;
@@ -43,7 +44,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         None
     });
     progress.say("reading");
-    let reading = fedirt_site::read(&args.files, &args.columns.read_options(args.weight.as_ref()));
+    let reading =
+        fedirt_data::read(crate::input::files(&args.files), &args.columns.read_options(args.weight.as_ref()));
     let files = ItemFiles::read(args, &mut errors);
     let reading = match reading {
         Ok(reading) if errors.is_empty() => reading,
@@ -56,7 +58,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     let hides_students = args.hides_students();
     let (mut warnings, mut notes) = if hides_students {
         // What the reader noted depends on rows: it is for whoever holds the files, and no part of a result.
-        (Vec::new(), reading.notes.iter().map(ToString::to_string).collect())
+        (Vec::new(), reading.notes.iter().map(|note| note.told(Audience::CommandLine)).collect())
     } else {
         remarks::sort(&reading.notes)
     };
@@ -148,7 +150,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
 /// The booklets that a file names, as columns; each needs an item that every other lacks.
 fn booklets(args: &FitArgs, items: &[ItemPlan]) -> Result<Vec<Vec<usize>>, CliError> {
     let Some(path) = &args.booklets else { return Ok(Vec::new()) };
-    let read = fedirt_site::read_booklets(path)?;
+    let read = fedirt_data::read_booklets(Input::file(path))?;
     let mut problems = Vec::new();
     let mut out = Vec::new();
     for booklet in &read {

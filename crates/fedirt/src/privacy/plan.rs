@@ -5,12 +5,12 @@ use crate::args::{MissingAnswersArg, PlanArgs};
 use crate::error::CliError;
 use crate::output::{file, stdout};
 use crate::progress::Progress;
+use fedirt_data::{FixedItem, Input, Steps};
 use fedirt_figures::{ErrorCurve, Figure, errors_by_epsilon};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
 use fedirt_model::private::MissingAnswers;
 use fedirt_privacy::accountant::{Delta, Epsilon};
-use fedirt_site::{FixedItem, Steps};
 use fedirt_studies::private::forecast::{Errors, Guess, Outlook, outlook};
 use fedirt_studies::private::forecast_terms::Wish;
 use fedirt_studies::simulate::SiteSizes;
@@ -100,7 +100,7 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
     CliError::usage(problems)?;
     let (items, guess) = match &args.guess {
         Some(path) => {
-            let (items, guess) = read_guess(&fedirt_site::read_fixed_items(path)?)
+            let (items, guess) = read_guess(&fedirt_data::read_fixed_items(Input::file(path))?)
                 .map_err(|text| CliError::Usage(format!("--guess {}: {text}", path.display())))?;
             (items, Some(guess))
         }

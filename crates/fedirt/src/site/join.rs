@@ -7,6 +7,7 @@ use crate::args::{SiteJoinArgs, SiteWithdrawArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::terminal::text::count;
+use fedirt_data::Audience;
 use fedirt_site::agent::{self, Agent, End, Home, Record, Withdrawal};
 use fedirt_site::pages::Own;
 use std::process::ExitCode;
@@ -15,7 +16,7 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
     let study = home.known_study(&args.study).and_then(|folder| folder.load()).map_err(told)?;
     let policy = home.policy().map_err(told)?;
     let own = agent::read_for_plan(&args.own.files, &args.own.read_options(), &study.plan).map_err(told)?;
-    own.notes.iter().for_each(|note| stderr::note(note));
+    own.remarks(Audience::CommandLine).iter().for_each(|note| stderr::note(note));
     let entries = study.folder.entries().map_err(told)?;
     if !entries.iter().any(|entry| matches!(entry.record, Record::Joined { .. })) {
         let population = args.population.as_deref().unwrap_or(study.site.as_str());

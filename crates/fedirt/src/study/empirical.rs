@@ -17,7 +17,7 @@ pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
             "one file without --site is one school, and two are needed: --site COLUMN names the schools";
         return Err(CliError::Usage(message.into()));
     }
-    let reading = fedirt_site::read(&args.files, &args.columns.read_options(None))?;
+    let reading = fedirt_data::read(crate::input::files(&args.files), &args.columns.read_options(None))?;
     let mut items: Vec<String> = Vec::new();
     for name in reading.sites.iter().flat_map(|site| &site.items) {
         if !items.contains(name) {

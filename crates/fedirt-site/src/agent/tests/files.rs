@@ -28,7 +28,8 @@ fn columns_and_codes_are_named_with_their_lines() {
     let own = read(text, &options).unwrap();
     assert_eq!((own.table.students(), own.table.items()), (3, 5));
     assert_eq!(own.table.row(0)[..3], [0, 1, 0]);
-    assert!(own.notes.iter().any(|note| note.contains("I4, I5")), "{:?}", own.notes);
+    let remarks = own.remarks(fedirt_data::Audience::CommandLine);
+    assert!(remarks.iter().any(|note| note.contains("I4, I5")), "{remarks:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod refusals;
 mod whole;
 
 use super::*;
-use crate::ReadOptions;
+use fedirt_data::ReadOptions;
 use fedirt_model::fit::Fit;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Enrolment, Fingerprint, SiteId};

@@ -1,0 +1,77 @@
+//! For whom a sentence is: the same remedy is a flag on the command line, a field on a page, an option in a program.
+
+use std::fmt;
+
+use crate::text::argument;
+
+/// What a caller can say about the columns of a file: the fields of [`ReadOptions`](crate::ReadOptions).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOption {
+    /// The column that names the site.
+    Site,
+    /// The column that identifies a row.
+    Id,
+    /// The column of weights.
+    Weight,
+    /// Columns that are left out.
+    Ignore,
+    /// Codes that mean "no answer".
+    Missing,
+}
+
+impl fmt::Display for ReadOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Site => "site",
+            Self::Id => "id",
+            Self::Weight => "weight",
+            Self::Ignore => "ignore",
+            Self::Missing => "missing",
+        })
+    }
+}
+
+/// Who reads a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Somebody who types flags.
+    CommandLine,
+    /// An officer at the pages of a site, who chooses columns and codes there.
+    Page,
+    /// Somebody who calls a library.
+    Library,
+}
+
+impl Audience {
+    /// What an option is called: `--ignore`, or a field of the page.
+    pub(crate) fn option(self, option: ReadOption) -> String {
+        match self {
+            Self::CommandLine => format!("--{option}"),
+            Self::Library => format!("`{option}`"),
+            Self::Page => match option {
+                ReadOption::Site => "the site",
+                ReadOption::Id => "“Column that identifies a student”",
+                ReadOption::Weight => "“Column of weights”",
+                ReadOption::Ignore => "the columns that are left out",
+                ReadOption::Missing => "“Codes that mean no answer”",
+            }
+            .to_owned(),
+        }
+    }
+
+    /// An option with a value: `--ignore I3`, `ignore = I3`.
+    pub fn with(self, option: ReadOption, value: &str) -> String {
+        let name = self.option(option);
+        match (self, option) {
+            // With `=`, because a code such as -9 would be taken for a flag.
+            (Self::CommandLine, ReadOption::Missing) if value.starts_with('-') => {
+                format!("{name}={}", argument(value))
+            }
+            (Self::CommandLine, _) => format!("{name} {}", argument(value)),
+            (Self::Library, _) => format!("{name} = {value:?}"),
+            // The page leaves out every column that is no item of the plan.
+            (Self::Page, ReadOption::Ignore) => "another name for the column in the file".to_owned(),
+            (Self::Page, _) => format!("{value} under {name} on the page of columns"),
+        }
+    }
+}

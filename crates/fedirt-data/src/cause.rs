@@ -1,0 +1,238 @@
+//! What can be wrong. The sentences with names of options, and the remedies, are in `remedy`.
+
+use crate::audience::{Audience, ReadOption};
+
+/// What is wrong. Values are escaped and cut to 40 characters.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Cause {
+    /// No file was given.
+    #[error("no file is given")]
+    NoFiles,
+    /// The file does not exist; with names of files beside it that look alike.
+    #[error("there is no such file")]
+    NoSuchFile(Vec<String>),
+    /// The path is a directory.
+    #[error("this is a directory, not a file")]
+    Directory,
+    /// The system refuses to read the file; with its words.
+    #[error("the file cannot be read: {0}")]
+    Unreadable(String),
+    /// The file is something else than text; with the name of what it is.
+    #[error("this is {0}, not a CSV text")]
+    NotText(&'static str),
+    /// The same file was given before, under this name.
+    #[error("the file is given twice{}", as_name(.0))]
+    SameFileTwice(Option<String>),
+    /// Another file gives a site of the same name.
+    #[error("its site would be called `{site}`, like that of {first}")]
+    SameSiteName {
+        /// The site's name.
+        site: String,
+        /// The earlier file.
+        first: String,
+    },
+    /// There is nothing in the file.
+    #[error("the file is empty")]
+    EmptyFile,
+    /// There is a header and nothing below it.
+    #[error("the file has a header but no rows")]
+    NoRows,
+    /// A quote is not closed before the end of the file.
+    #[error("a quote (\") is opened in the record that starts here and never closed")]
+    UnclosedQuote,
+    /// A line of more than 16 MiB.
+    #[error("a record of more than 16 MiB starts here")]
+    LineTooLong,
+    /// The first line repeats numbers.
+    #[error("the first line looks like answers, not like column names")]
+    NoHeader,
+    /// A column without a name; its position from 1.
+    #[error("column {0} of the header has no name")]
+    UnnamedColumn(usize),
+    /// Two columns of one name; their positions from 1.
+    #[error("the name stands twice in the header (columns {0} and {1})")]
+    DuplicateColumn(usize, usize),
+    /// An option names a column that is not there.
+    #[error("{} names a column that the file does not have", Audience::Library.option(*.option))]
+    UnknownColumn {
+        /// The option.
+        option: ReadOption,
+        /// Names that may have been meant.
+        near: Vec<String>,
+    },
+    /// A column to leave out that no file has; with names that may have been meant.
+    #[error("{} names a column that no file has", Audience::Library.option(ReadOption::Ignore))]
+    UnknownIgnored(Vec<String>),
+    /// Two options name the same column.
+    #[error("{} and {} name the same column", Audience::Library.option(*.0), Audience::Library.option(*.1))]
+    TwoRoles(ReadOption, ReadOption),
+    /// Fewer than two item columns; with the number of all columns.
+    #[error("{}", item_count(*.items))]
+    TooFewItems {
+        /// Item columns found.
+        items: usize,
+        /// All columns found.
+        columns: usize,
+    },
+    /// A long file without a column of ids.
+    #[error("columns `item` and `resp` make this a long file, but there is no id column")]
+    LongWithoutId,
+    /// A line with more or fewer fields than the header.
+    #[error("the line has {found} fields, the header has {expected}")]
+    FieldCount {
+        /// Fields in the header.
+        expected: usize,
+        /// Fields on the line.
+        found: usize,
+    },
+    /// A NUL byte at this byte of the line.
+    #[error("byte {0} of the line is NUL")]
+    NulByte(usize),
+    /// A byte that is not UTF-8.
+    #[error("byte {byte} of the line (0x{value:02x}) is not UTF-8")]
+    NotUtf8 {
+        /// Position in the line, from 1.
+        byte: usize,
+        /// The byte.
+        value: u8,
+    },
+    /// Text where a score should be.
+    #[error("`{0}` is not a score")]
+    NotAScore(String),
+    /// A fraction where a score should be.
+    #[error("`{0}` is not a whole number")]
+    Fraction(String),
+    /// A negative number where a score should be.
+    #[error("`{0}` is negative")]
+    Negative(String),
+    /// A number that is too large for a category.
+    #[error("`{0}` is too large for a category (at most 63)")]
+    TooLarge(String),
+    /// The column is no item.
+    #[error("this does not look like an item: {what}")]
+    NotAnItem {
+        /// What was found in it.
+        what: String,
+        /// Options that could take it, the likeliest first.
+        options: Vec<ReadOption>,
+    },
+    /// Not one answer in the whole file.
+    #[error("every answer in the file is missing")]
+    NothingAnswered,
+    /// A row without a site.
+    #[error("the row has no site")]
+    EmptySite,
+    /// A row without an id.
+    #[error("the row has no id")]
+    EmptyId,
+    /// Two rows of a site with one id.
+    #[error("id `{id}` stands twice in site `{site}` (first on line {first_line}{})", in_file(.first_file))]
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// The site.
+        site: String,
+        /// Line of the earlier row.
+        first_line: u64,
+        /// Its file, if it is another one.
+        first_file: Option<String>,
+    },
+    /// Two answers of one person to one item.
+    #[error("id `{id}` answers this item twice (first on line {first_line})")]
+    DuplicateAnswer {
+        /// The id.
+        id: String,
+        /// Line of the earlier answer.
+        first_line: u64,
+    },
+    /// A long file with far fewer answers than ids × items.
+    #[error("{answers} answers by {ids} ids to {items} items are too few to make a table")]
+    TooSparse {
+        /// Different ids.
+        ids: usize,
+        /// Different items.
+        items: usize,
+        /// Answers.
+        answers: usize,
+    },
+    /// A long file's line without an item.
+    #[error("the line names no item")]
+    EmptyItem,
+    /// A weight that is none.
+    #[error("`{0}` is not a weight")]
+    BadWeight(String),
+    /// Lines of one person that disagree on the weight.
+    #[error("weight `{value}` of id `{id}` differs from that on line {first_line}")]
+    WeightChanges {
+        /// The weight.
+        value: String,
+        /// The id.
+        id: String,
+        /// Line of the earlier weight.
+        first_line: u64,
+    },
+    /// A needed column of a codebook or of fixed items is not there; with names that may have been meant.
+    #[error("the file has no column `{name}`")]
+    MissingColumn {
+        /// What is needed.
+        name: &'static str,
+        /// Names that may have been meant.
+        near: Vec<String>,
+    },
+    /// An item that stands twice; with the earlier line.
+    #[error("item `{item}` stands twice (first on line {first_line})")]
+    DuplicateItem {
+        /// The item.
+        item: String,
+        /// Line of the earlier one.
+        first_line: u64,
+    },
+    /// A model that does not exist.
+    #[error("`{0}` is no model")]
+    UnknownModel(String),
+    /// A number of categories that makes no sense.
+    #[error("`{0}` is not a number of categories")]
+    BadCategoryCount(String),
+    /// A lowest code that is none.
+    #[error("`{0}` is not a code")]
+    BadLowestCode(String),
+    /// Something else where a number should be.
+    #[error("`{0}` is not a finite number")]
+    BadNumber(String),
+    /// A slope of zero.
+    #[error("the slope of item `{0}` is 0")]
+    ZeroSlope(String),
+    /// An item without intercepts and difficulties.
+    #[error("item `{0}` has neither an intercept nor a difficulty")]
+    NoSteps(String),
+    /// An item that has steps twice.
+    #[error("item `{item}` has both `{letter}` and `{letter}1`")]
+    StepsTwice {
+        /// The item.
+        item: String,
+        /// `d` or `b`.
+        letter: &'static str,
+    },
+    /// An item with a later step and no earlier one.
+    #[error("item `{0}` has a later step but not this one")]
+    StepGap(String),
+    /// An asymptote that no model here has.
+    #[error("`{0}`: no model here has this parameter")]
+    Asymptote(String),
+}
+
+fn as_name(name: &Option<String>) -> String {
+    name.as_ref().map(|name| format!(", the other time as {name}")).unwrap_or_default()
+}
+
+fn in_file(name: &Option<String>) -> String {
+    name.as_ref().map(|name| format!(" of {name}")).unwrap_or_default()
+}
+
+fn item_count(items: usize) -> &'static str {
+    if items == 0 {
+        "there is no item column"
+    } else {
+        "there is only one item column, and one item cannot be calibrated"
+    }
+}

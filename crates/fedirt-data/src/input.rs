@@ -1,0 +1,83 @@
+//! A file to be read: a name for messages, and bytes from anywhere.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+#[cfg(feature = "files")]
+use std::path::Path;
+use std::path::PathBuf;
+
+use crate::cause::Cause;
+
+/// Large enough that the system is asked 80 times for 20 MB, small enough for the processor's cache.
+const BUFFER: usize = 256 << 10;
+
+type Opener<'a> = Box<dyn FnOnce() -> Result<Box<dyn BufRead + 'a>, Cause> + 'a>;
+
+/// A text to be read: its bytes, and the name by which messages call it. It is opened when its turn comes, so that
+/// thousands of inputs do not hold thousands of files open.
+///
+/// ```
+/// use fedirt_data::{Input, ReadOptions, read};
+///
+/// let north = Input::new("north.csv", "I1,I2\n0,1\n1,1\n".as_bytes());
+/// let reading = read([north], &ReadOptions::default())?;
+/// assert_eq!(reading.sites[0].name, "north");
+/// assert_eq!(reading.sites[0].table.students(), 2);
+/// # Ok::<(), fedirt_data::Problems>(())
+/// ```
+pub struct Input<'a> {
+    pub(crate) name: String,
+    /// The canonical path of a file, so that one that is given twice under two names is found.
+    pub(crate) identity: Option<PathBuf>,
+    pub(crate) open: Opener<'a>,
+}
+
+impl<'a> Input<'a> {
+    /// Bytes from any reader. The name stands in messages; without its extension it names the site of the rows.
+    pub fn new(name: impl Into<String>, bytes: impl Read + 'a) -> Self {
+        let open = move || Ok(Box::new(BufReader::with_capacity(BUFFER, bytes)) as Box<dyn BufRead + 'a>);
+        Self { name: name.into(), identity: None, open: Box::new(open) }
+    }
+
+    /// A file. It is opened when its turn comes; one that cannot be opened is a [`Problem`](crate::Problem) like others.
+    #[cfg(feature = "files")]
+    pub fn file(path: &Path) -> Input<'static> {
+        let (name, path) = (path.display().to_string(), path.to_path_buf());
+        let identity = std::fs::canonicalize(&path).ok();
+        let open = move || {
+            let file = open_file(&path)?;
+            Ok(Box::new(BufReader::with_capacity(BUFFER, file)) as Box<dyn BufRead>)
+        };
+        Input { name, identity, open: Box::new(open) }
+    }
+}
+
+impl fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Input({:?})", self.name)
+    }
+}
+
+#[cfg(feature = "files")]
+fn open_file(path: &Path) -> Result<std::fs::File, Cause> {
+    use std::io::ErrorKind;
+    let opened = std::fs::metadata(path).and_then(|about| {
+        if about.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { std::fs::File::open(path) }
+    });
+    opened.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Cause::NoSuchFile(near_files(path)),
+        ErrorKind::IsADirectory => Cause::Directory,
+        _ => Cause::Unreadable(error.to_string()),
+    })
+}
+
+/// Files in the same folder whose names look like the one that is not there.
+#[cfg(feature = "files")]
+fn near_files(path: &Path) -> Vec<String> {
+    let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else { return Vec::new() };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let others: Vec<String> =
+        entries.flatten().take(10_000).filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    crate::near::near_names(&name.to_string_lossy(), others.iter().map(String::as_str))
+}

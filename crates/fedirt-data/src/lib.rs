@@ -1,0 +1,59 @@
+//! Response tables: from bytes to tables, and from tables to the answers that a calibration needs.
+//!
+//! [`read`] turns inputs, which may be any bytes ([`Input`]), into one
+//! [`ResponseTable`](fedirt_model::responses::ResponseTable) per site, or into [`Problems`]: everything that is wrong, at
+//! once, each with file, line, column, value and remedy. [`describe`] says what was read. [`read_codebook`],
+//! [`read_fixed_items`] and [`read_booklets`] read the small files that may stand beside the answers.
+//!
+//! A row's way through the crate: `records` (lines and fields) → `header` (what each column is) → `wide` or
+//! `long` (cells through `cells`, where a cell becomes a code, and `tally`) → `assemble` (one table per site).
+//!
+//! Nothing here needs files, clocks or threads. The feature `files` (on by default) adds `Input::file`, which opens a path.
+//! What is wrong is data ([`Cause`]); sentences are made of it for an [`Audience`].
+
+mod assemble;
+mod audience;
+mod booklets;
+mod cause;
+mod cells;
+mod codebook;
+mod describe;
+mod describe_text;
+mod file_rows;
+mod fixed_items;
+mod header;
+mod input;
+mod long;
+mod near;
+mod notes;
+mod opened;
+mod options;
+mod problems;
+mod reading;
+mod records;
+mod remedy;
+mod row_keys;
+mod small_table;
+mod tally;
+pub mod text;
+mod undeclared;
+mod wide;
+
+pub use audience::{Audience, ReadOption};
+pub use booklets::{BookletItems, read_booklets};
+pub use cause::Cause;
+pub use codebook::{CodebookItem, read_codebook};
+pub use describe::{Description, FileSummary, ItemSummary, SiteSummary, describe};
+pub use fixed_items::{FixedItem, Steps, read_fixed_items};
+pub use input::Input;
+pub use near::near_names;
+pub use notes::{Note, NoteKind};
+pub use opened::column_names;
+pub use options::ReadOptions;
+pub use problems::{Problem, ProblemGroup, Problems};
+pub use reading::{Reading, SiteResponses, Source, read};
+pub use text::Lines;
+pub use undeclared::{UndeclaredCode, undeclared_codes};
+
+/// The largest category code that is read: higher numbers are ids, ages or years, not scores.
+pub const HIGHEST_CODE: u8 = 63;

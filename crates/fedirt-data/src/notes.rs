@@ -1,0 +1,124 @@
+//! What the reader should know although nothing is wrong.
+
+use std::fmt;
+
+use crate::audience::{Audience, ReadOption};
+use crate::text::{Lines, counted, shown};
+
+/// Something worth knowing about one or more files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// The names of the files that it is about.
+    pub files: Vec<String>,
+    /// What it is.
+    pub kind: NoteKind,
+}
+
+/// What is worth knowing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoteKind {
+    /// A column called `id` was taken as the id.
+    IdColumn(String),
+    /// A column called `site`, `weight`, `group` or `form` was left out, or any further column of a long file.
+    UnusedColumn {
+        /// Its name.
+        column: String,
+        /// The option that would use it, if there is one.
+        option: Option<ReadOption>,
+    },
+    /// The file is in long format.
+    LongFormat,
+    /// Items without a single answer.
+    EmptyItems(Vec<String>),
+    /// Rows without any answer, which are kept.
+    EmptyRows(Lines),
+    /// Blank lines between rows, which are skipped.
+    BlankLines(Lines),
+    /// Rows of a site whose answers are all missing.
+    EmptySite(String),
+    /// The site column says `NA`, which is taken as a name.
+    SiteCalledNa,
+    /// The ids of a site were dropped because one of its files has none.
+    IdsDropped(String),
+    /// An item whose codes are neither 0 nor 1 in any file.
+    NoLowCode {
+        /// The item.
+        item: String,
+        /// Its lowest code.
+        lowest: u8,
+        /// Its highest code.
+        highest: u8,
+    },
+}
+
+impl Note {
+    /// The note for somebody: files, and what was found in them.
+    pub fn told(&self, audience: Audience) -> String {
+        let kind = self.kind.told(audience);
+        match self.files.as_slice() {
+            [] => kind,
+            [file] => format!("{file}: {kind}"),
+            [first, rest @ ..] => {
+                format!("{first} and {}: {kind}", counted(rest.len() as u64, "other file", "other files"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    /// As somebody reads it who calls a library.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(Audience::Library))
+    }
+}
+
+impl NoteKind {
+    /// The note without the files that it is about, for somebody.
+    pub fn told(&self, audience: Audience) -> String {
+        let name = |text: &str| shown(text.as_bytes());
+        match self {
+            NoteKind::IdColumn(column) => format!("column `{}` is used as the id", name(column)),
+            NoteKind::UnusedColumn { column, option: None } => {
+                format!("column `{}` is not used", name(column))
+            }
+            NoteKind::UnusedColumn { column, option: Some(option) } => format!(
+                "column `{}` is not used; {} would use it",
+                name(column),
+                audience.with(*option, column)
+            ),
+            NoteKind::LongFormat => "long format: one line per answer, turned into one row per id".into(),
+            NoteKind::EmptyItems(items) => {
+                let first: Vec<String> =
+                    items.iter().take(5).map(|item| format!("`{}`", name(item))).collect();
+                let has = counted(items.len() as u64, "item has", "items have");
+                let more = if items.len() > 5 { ", …" } else { "" };
+                format!("{has} no answer at all: {}{more}", first.join(", "))
+            }
+            NoteKind::EmptyRows(lines) => {
+                let rows = counted(lines.count, "row has", "rows have");
+                format!("{rows} no answer at all and stay in the table: {lines}")
+            }
+            NoteKind::BlankLines(lines) => {
+                format!("{} skipped: {lines}", counted(lines.count, "blank line is", "blank lines are"))
+            }
+            NoteKind::EmptySite(site) => format!("site `{}` has no answer at all", name(site)),
+            NoteKind::SiteCalledNa => "`NA` in the site column is taken as the name of a site".into(),
+            NoteKind::IdsDropped(site) => {
+                format!("ids of site `{}` are not used: not all of its files have an id column", name(site))
+            }
+            NoteKind::NoLowCode { item, lowest, highest } => format!(
+                "item `{}` has codes from {lowest} to {highest}, never 0 or 1; if it is no item: {}",
+                name(item),
+                audience.with(ReadOption::Ignore, item)
+            ),
+        }
+    }
+}
+
+/// Adds a note; one that other files have too is told once for all of them.
+pub(crate) fn add_note(notes: &mut Vec<Note>, file: Option<&str>, kind: NoteKind) {
+    match notes.iter_mut().find(|note| note.kind == kind) {
+        Some(note) => note.files.extend(file.map(str::to_owned)),
+        None => notes.push(Note { files: file.map(str::to_owned).into_iter().collect(), kind }),
+    }
+}

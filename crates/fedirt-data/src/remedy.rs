@@ -1,0 +1,157 @@
+//! What is wrong and what would fix it, in a sentence without its full stop, for whoever reads it.
+
+use crate::audience::{Audience, ReadOption};
+use crate::cause::Cause;
+use crate::text::alternatives;
+
+impl Cause {
+    /// What is wrong, for somebody. It differs from `Display` where options are named.
+    pub fn told(&self, audience: Audience) -> String {
+        match self {
+            Cause::UnknownColumn { option, .. } => {
+                format!("{} names a column that the file does not have", audience.option(*option))
+            }
+            Cause::UnknownIgnored(_) => {
+                format!("{} names a column that no file has", audience.option(ReadOption::Ignore))
+            }
+            Cause::TwoRoles(one, other) => {
+                format!("{} and {} name the same column", audience.option(*one), audience.option(*other))
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// What would fix it. `column` is the column at fault, where there is one.
+    pub fn remedy(&self, column: Option<&str>, audience: Audience) -> String {
+        let with = |option| audience.with(option, column.unwrap_or("COLUMN"));
+        let missing = |value: &str| audience.with(ReadOption::Missing, value);
+        match self {
+            Cause::NoFiles => "Name one or more CSV files".into(),
+            Cause::NoSuchFile(near) => meant(near, "Check the path"),
+            Cause::Directory => "Name the files in it, such as DIRECTORY/*.csv".into(),
+            Cause::Unreadable(_) => "Check the permissions and whether another program holds the file".into(),
+            Cause::NotText(_) => "Save it as CSV in UTF-8 and give that file".into(),
+            Cause::SameFileTwice(_) => "Give each file once: its rows would count double".into(),
+            Cause::SameSiteName { .. } => {
+                let site = audience.with(ReadOption::Site, "COLUMN");
+                format!("Rename one of the files, or name the column that tells the sites apart with {site}")
+            }
+            Cause::EmptyFile => "Check the export: a header line and one row per student are needed".into(),
+            Cause::NoRows => "Check the export: one row per student is needed below the header".into(),
+            Cause::UnclosedQuote => {
+                "Close the quote, or remove it; a quote inside quotes is written twice".into()
+            }
+            Cause::LineTooLong => "Check that the file is CSV, and that every quote is closed".into(),
+            Cause::NoHeader => "Add a first line that names the columns".into(),
+            Cause::UnnamedColumn(1) => {
+                "Name the column, or remove it; if R wrote row numbers, use write.csv(…, row.names = FALSE)"
+                    .into()
+            }
+            Cause::UnnamedColumn(_) => {
+                "Name the column, or remove it; a delimiter at the end of the header makes an extra column"
+                    .into()
+            }
+            Cause::DuplicateColumn(..) => {
+                format!("Give each item its own name, or leave both out with {}", with(ReadOption::Ignore))
+            }
+            Cause::UnknownColumn { near, .. } => meant(near, "Check the name against the file's first line"),
+            Cause::UnknownIgnored(near) => meant(
+                near,
+                &format!("Check the name, or leave it out of {}", audience.option(ReadOption::Ignore)),
+            ),
+            Cause::TwoRoles(first, second) => format!(
+                "Name the column with {} or with {}, not with both",
+                audience.option(*first),
+                audience.option(*second)
+            ),
+            Cause::TooFewItems { columns: 1, .. } => {
+                "Two or more items are needed; if the line has more, separate them by comma, semicolon or tab"
+                    .into()
+            }
+            Cause::TooFewItems { .. } => {
+                let ignore = audience.option(ReadOption::Ignore);
+                format!("Two or more items are needed: check the header, and {ignore}")
+            }
+            Cause::LongWithoutId => {
+                let id = audience.with(ReadOption::Id, "COLUMN");
+                format!(
+                    "Name the column that identifies the student with {id}; in a wide file, rename the two"
+                )
+            }
+            Cause::FieldCount { found, expected } if found < expected => {
+                "Fill up the line: a missing answer is an empty field between two delimiters".into()
+            }
+            Cause::FieldCount { .. } => {
+                "Remove the extra fields; a field that holds the delimiter must be quoted".into()
+            }
+            Cause::NulByte(_) => {
+                "Export the file again as CSV in UTF-8: it is binary, UTF-16 or damaged".into()
+            }
+            Cause::NotUtf8 { .. } => {
+                "Save the file as UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv".into()
+            }
+            Cause::NotAScore(value) => {
+                format!(
+                    "Write the score as a whole number from 0; if it means no answer, add {}",
+                    missing(value)
+                )
+            }
+            Cause::Fraction(_) => {
+                format!(
+                    "Scores are whole numbers from 0; if this is no item, add {}",
+                    with(ReadOption::Ignore)
+                )
+            }
+            Cause::Negative(value) | Cause::TooLarge(value) => {
+                format!("Scores are 0, 1, 2, …; if it means no answer, add {}", missing(value))
+            }
+            Cause::NotAnItem { options, .. } => {
+                let options: Vec<String> = options.iter().map(|option| with(*option)).collect();
+                format!("Say what it is: {}", options.join(" or "))
+            }
+            Cause::NothingAnswered => {
+                let missing = audience.option(ReadOption::Missing);
+                format!("Check the export, and the codes that {missing} declares")
+            }
+            Cause::EmptySite => "Fill in the site, or remove the row".into(),
+            Cause::EmptyId => format!("Fill in the id, or do without ids: {}", with(ReadOption::Ignore)),
+            Cause::DuplicateId { .. } => {
+                let ignore = with(ReadOption::Ignore);
+                format!("Remove one of the rows; if the column does not identify students, add {ignore}")
+            }
+            Cause::DuplicateAnswer { .. } => "Keep one of the two lines".into(),
+            Cause::TooSparse { .. } => {
+                "Check that the columns `id` and `item` are not mistaken for one another".into()
+            }
+            Cause::EmptyItem => "Fill in the item's name, or remove the line".into(),
+            Cause::BadWeight(_) => {
+                "Weights are finite numbers from 0, with a decimal point; none may be missing".into()
+            }
+            Cause::WeightChanges { .. } => "Give all lines of a student the same weight".into(),
+            Cause::MissingColumn { near, name } => {
+                meant(near, &format!("Name the column `{name}` in the first line"))
+            }
+            Cause::DuplicateItem { .. } => "Keep one of the two lines".into(),
+            Cause::UnknownModel(_) => format!("The models are {}", alternatives(&model_names())),
+            Cause::BadCategoryCount(_) => {
+                "Write a whole number from 2 to 64, or leave the field empty".into()
+            }
+            Cause::BadLowestCode(_) => "Write the lowest code, such as 1; an empty field means 0".into(),
+            Cause::BadNumber(_) => "Write a number with a decimal point, such as -0.25".into(),
+            Cause::ZeroSlope(_) => "An item with slope 0 says nothing about ability: remove the line".into(),
+            Cause::NoSteps(_) => "Fill in d (or d1, d2, …) or b (or b1, b2, …)".into(),
+            Cause::StepsTwice { letter, .. } => format!("Fill in either {letter} or {letter}1, {letter}2, …"),
+            Cause::StepGap(_) => "Fill in the steps from the first, without gaps".into(),
+            Cause::Asymptote(_) => "Remove the column: a fixed item needs a slope and intercepts only".into(),
+        }
+    }
+}
+
+/// The names that users may write for a model.
+fn model_names() -> Vec<String> {
+    fedirt_model::items::MODELS.iter().map(|model| model.name().to_string()).collect()
+}
+
+fn meant(near: &[String], otherwise: &str) -> String {
+    if near.is_empty() { otherwise.to_string() } else { format!("Is {} meant?", alternatives(near)) }
+}
