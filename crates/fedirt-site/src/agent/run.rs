@@ -51,6 +51,17 @@ pub enum End {
     RoundNotApproved(Turn),
 }
 
+/// What the agent did about the coordinator's last message, for what the officer is told afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reaction {
+    /// What was asked for was done, or nothing was asked for.
+    Done,
+    /// The coordinator did not take this site's message.
+    NotTaken,
+    /// The site refused.
+    Refused,
+}
+
 /// An agent at work on a study.
 pub struct Agent<T: Transport> {
     study: Study,
@@ -66,6 +77,7 @@ pub struct Agent<T: Transport> {
     question: Option<(Turn, Broadcast)>,
     seen: u64,
     joined: bool,
+    reaction: Reaction,
     /// How long polls wait, in seconds.
     wait_seconds: u32,
     _lock: Lock,
@@ -132,6 +144,7 @@ impl<T: Transport> Agent<T> {
             question: None,
             seen: 0,
             joined: false,
+            reaction: Reaction::Done,
             wait_seconds: WAIT_SECONDS,
             _lock: lock,
         };
@@ -216,10 +229,11 @@ impl<T: Transport> Agent<T> {
                 _ => None,
             });
         }
+        self.reaction = Reaction::Done;
         self.machine.handle(clock::now(), &mut self.random, &message);
         let end = self.obey(officer)?;
         if end.is_none() {
-            officer.news(News::Waiting(&waiting_for(&message.notice)));
+            officer.news(News::Waiting(&waiting_for(&message.notice, self.reaction)));
         }
         Ok(end)
     }
@@ -257,6 +271,7 @@ impl<T: Transport> Agent<T> {
                 },
                 SiteOutput::Refused { turn, refusal } => {
                     let reason = refusal.to_string();
+                    self.reaction = Reaction::Refused;
                     officer.news(News::Refused { turn, reason: &reason });
                     if !refusal.is_replay() {
                         self.memory.journal.append(Record::Refused { turn, reason })?;
@@ -305,6 +320,9 @@ impl<T: Transport> Agent<T> {
                     return Err(error.into());
                 }
                 Err(error) => {
+                    if self.reaction == Reaction::Done {
+                        self.reaction = Reaction::NotTaken;
+                    }
                     officer.news(News::NotTaken { kind: message.kind(), error: &error });
                     return Ok(());
                 }
@@ -376,16 +394,26 @@ fn check_joined(
 }
 
 /// What a site waits for after a message.
-fn waiting_for(notice: &Notice) -> String {
-    match notice {
-        Notice::Roster(_) => "the roster is approved here; waiting for the other sites' officers".into(),
-        Notice::Call { turn, .. } => format!("{turn}: hello said; waiting for the other sites"),
-        Notice::Open { turn, .. } => format!("{turn}: answered; waiting for the other sites"),
-        Notice::Finished(_) | Notice::Ended { .. } => "the study is over".into(),
+fn waiting_for(notice: &Notice, reaction: Reaction) -> String {
+    let (place, done) = match notice {
+        Notice::Roster(_) => {
+            (String::new(), "the roster is approved here; waiting for the other sites' officers")
+        }
+        Notice::Call { turn, .. } => (format!("{turn}: "), "hello said; waiting for the other sites"),
+        Notice::Open { turn, .. } => (format!("{turn}: "), "answered; waiting for the other sites"),
+        Notice::Finished(_) | Notice::Ended { .. } => return "the study is over".into(),
+    };
+    match reaction {
+        Reaction::Done => place + done,
+        Reaction::NotTaken => {
+            place + "the coordinator did not take this site's message; waiting for its next one"
+        }
+        Reaction::Refused => place + "refused, not answered; waiting for the coordinator's next message",
     }
 }
 
-/// Longer and longer, and never the same for all sites.
+/// Exponential backoff with jitter: each pause is up to twice as long as the one before, and a random share of it is
+/// left out so that sites do not all come back at the same moment.
 #[derive(Debug, Default)]
 struct Pause(u32);
 

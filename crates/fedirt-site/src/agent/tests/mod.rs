@@ -146,6 +146,8 @@ pub(super) struct Agreeable {
     pub(super) rosters: Vec<Fingerprint>,
     pub(super) rounds: Vec<Turn>,
     pub(super) refusals: Vec<String>,
+    /// What it was told that the agent waits for.
+    pub(super) waiting: Vec<String>,
     pub(super) refuses: bool,
 }
 
@@ -160,8 +162,10 @@ impl Officer for Agreeable {
         if self.refuses { Answer::NotNow } else { Answer::Yes }
     }
     fn news(&mut self, news: News<'_>) {
-        if let News::Refused { reason, .. } = news {
-            self.refusals.push(reason.to_owned());
+        match news {
+            News::Refused { reason, .. } => self.refusals.push(reason.to_owned()),
+            News::Waiting(text) => self.waiting.push(text.to_owned()),
+            _ => {}
         }
     }
 }

@@ -152,6 +152,31 @@ fn withdrawing_ends_the_round_and_wipes_the_keys() {
     assert!(reason.contains("withdrawn its consent"), "{reason}");
 }
 
+/// A site that refuses a round does not tell its officer that it answered.
+#[test]
+fn a_refused_round_is_not_called_answered() {
+    let world = World::new(Mode::Secure);
+    let policy = POLICY_TEMPLATE.replace("refused_statistics = []", "refused_statistics = [\"pair_table\"]");
+    assert_ne!(policy, POLICY_TEMPLATE);
+    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    world.enrol();
+    let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+    let mut officers: Vec<_> = SITES.iter().map(|_| Agreeable::default()).collect();
+    let mut ended = None;
+    while ended.is_none() {
+        for (agent, officer) in agents.iter_mut().zip(&mut officers) {
+            ended = agent.step(officer).unwrap().or(ended);
+        }
+    }
+    assert!(matches!(ended, Some(End::Ended(_))), "{ended:?}");
+    let north = &officers[0];
+    assert!(north.refusals.iter().any(|reason| reason.contains("pair_table")), "{:?}", north.refusals);
+    let opened: Vec<&String> = north.waiting.iter().filter(|text| text.contains("answered")).collect();
+    assert_eq!(opened.len(), 1, "{:?}", north.waiting);
+    assert!(opened[0].contains("refused, not answered"), "{opened:?}");
+    assert!(world.server.borrow().arrived.iter().all(|(site, kind)| site != "north" || *kind != "upload"));
+}
+
 /// Says yes to rosters, and remembers the rounds that it was shown.
 #[derive(Default)]
 struct Wary(Vec<fedirt_protocol::site::RoundShown>);
