@@ -45,6 +45,28 @@ fn a_secure_study_gives_the_fit_of_one_process() {
     assert_eq!(written, serde_json::to_string(&want).unwrap());
 }
 
+/// A study that reaches the plan's limit of rounds is closed like any other: everybody gets the result, which says that
+/// it did not converge.
+#[test]
+fn a_study_that_reaches_max_rounds_has_results_everywhere() {
+    for mode in [Mode::Plain, Mode::Secure] {
+        let (_dir, folder) = folder(&["short"], mode);
+        let server = start(&folder);
+        let mut sites = clients(&folder, server.address, "short", mode, 1);
+        sites.iter_mut().for_each(Client::join);
+        drive(&mut sites, |_| false);
+        let want = in_one_process("short", mode, 1);
+        assert_eq!((want.converged, want.items.len()), (Some(false), common::ITEMS));
+        for site in &sites {
+            assert_eq!(site.fit.as_deref(), Some(&want));
+            assert!(site.machine.place().is_some_and(|place| place.effect.is_some()));
+        }
+        server.stop().unwrap();
+        let written = std::fs::read_to_string(folder.results_of("short").join("fit.json")).unwrap();
+        assert_eq!(written, serde_json::to_string(&want).unwrap());
+    }
+}
+
 #[test]
 fn a_server_that_is_killed_again_and_again_loses_nothing() {
     let (_dir, folder) = folder(&["reading"], Mode::Secure);

@@ -124,7 +124,6 @@ fn terms(plan: Plan, setting: Setting, names: &[String]) -> Result<Terms, RunErr
         thresholds: Thresholds::new(N_MIN + setting.colluders, setting.colluders)?,
         on_loss: OnLoss::End,
         deadlines: Deadlines::default(),
-        max_rounds: u32::MAX,
         sites,
     })
 }

@@ -5,7 +5,7 @@
 //! inference from honest sums.
 
 use crate::message::Turn;
-use crate::terms::Terms;
+use crate::terms::{Terms, most_exchanges};
 use fedirt_model::exchange::{Ask, BetweenSites, Effects, Point, Request};
 use fedirt_model::items::SlopeRule;
 use fedirt_model::statistics::{Mode, Statistic};
@@ -41,7 +41,8 @@ pub struct Policy {
     pub n_min: usize,
     /// Sites that it believes may work with the coordinator. At least one: each other site knows its own part of the noise.
     pub colluders: usize,
-    /// Most rounds of a study, closing ones included.
+    /// Most rounds of estimation of a study, as in a plan: a plan that allows more is refused before anything is sent. A
+    /// study is closed by a few more exchanges; [`Policy::most_exchanges`] counts those too, and no more are answered.
     pub max_rounds: u32,
     /// Steepest slope.
     pub largest_slope: f64,
@@ -141,8 +142,16 @@ pub enum PolicyRefusal {
         /// c of the policy.
         own: usize,
     },
+    /// The plan allows more rounds than the site.
+    #[error("the plan allows {plan} rounds of estimation, and this site's policy {own}")]
+    PlanRounds {
+        /// max_rounds of the plan.
+        plan: u32,
+        /// max_rounds of the policy.
+        own: u32,
+    },
     /// Too many rounds.
-    #[error("{turn} is beyond the {most} rounds that are allowed")]
+    #[error("{turn} is beyond the {most} rounds that are allowed, closing ones included")]
     Rounds {
         /// Round.
         turn: Turn,
@@ -209,6 +218,10 @@ impl Policy {
                 refusals.push(PolicyRefusal::Risk("pooled_rows_may_be_inferred"));
             }
         }
+        let (plan, own) = (terms.estimation_rounds(), self.max_rounds);
+        if plan > own {
+            refusals.push(PolicyRefusal::PlanRounds { plan, own });
+        }
         // With one or two sites each carries the whole noise, whatever the plan says.
         let plan = match terms.mode {
             Mode::Private if terms.sites.len() <= 2 => usize::MAX,
@@ -224,6 +237,11 @@ impl Policy {
         refusals
     }
 
+    /// How often this site answers at most in a study: by the plan's limit or by its own, whichever is lower.
+    pub fn most_exchanges(&self, terms: &Terms) -> u32 {
+        terms.most_exchanges().min(most_exchanges(terms.mode, self.max_rounds))
+    }
+
     /// Whether a round's question may be answered, after earlier points.
     pub fn check_request(
         &self,
@@ -233,7 +251,7 @@ impl Policy {
         cohort: usize,
         earlier: &[Vec<f64>],
     ) -> Result<(), PolicyRefusal> {
-        let most = self.max_rounds.min(terms.max_rounds);
+        let most = self.most_exchanges(terms);
         if turn.round > most {
             return Err(PolicyRefusal::Rounds { turn, most });
         }
@@ -260,7 +278,7 @@ impl Policy {
 
     /// Whether a private round may be answered: every time it is asked, not at joining alone.
     pub fn check_scores(&self, terms: &Terms, turn: Turn) -> Result<(), PolicyRefusal> {
-        let most = self.max_rounds.min(terms.max_rounds);
+        let most = self.most_exchanges(terms);
         if turn.round > most {
             return Err(PolicyRefusal::Rounds { turn, most });
         }

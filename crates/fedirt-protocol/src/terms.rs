@@ -1,8 +1,9 @@
 //! The terms of a study as both machines know them: what the plan says, ready for use.
 
 use crate::message::Turn;
-use crate::private::PrivateTerms;
-use fedirt_model::centre::Plan;
+use crate::private::{Mechanism, PrivateTerms};
+use fedirt_model::centre::{CLOSING_EXCHANGES, FEWEST_ROUNDS, Plan};
+use fedirt_model::private::ROUND_SHARES;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Protection, RoundId, SiteId, StudyId, Thresholds};
 use serde::{Deserialize, Serialize};
@@ -57,13 +58,39 @@ pub struct Terms {
     pub on_loss: OnLoss,
     /// Deadlines.
     pub deadlines: Deadlines,
-    /// Most rounds, closing ones included.
-    pub max_rounds: u32,
     /// The sites that are invited, and what to call them in results.
     pub sites: BTreeMap<SiteId, String>,
 }
 
+/// How often a site answers at most in a study with this limit of estimation rounds. Exact sums are closed by a few
+/// exchanges that the limit does not count; a private study has no closing exchanges. Plans, policies and both machines
+/// take their limit from here, so that a study that reaches `max_rounds` still ends with its results.
+pub fn most_exchanges(mode: Mode, max_rounds: u32) -> u32 {
+    match mode {
+        Mode::Private => max_rounds,
+        Mode::Plain | Mode::Secure => max_rounds.max(FEWEST_ROUNDS).saturating_add(CLOSING_EXCHANGES),
+    }
+}
+
 impl Terms {
+    /// Most rounds of estimation, the opening one included: the plan's `max_rounds`, or the fixed number of rounds of a
+    /// private mechanism.
+    pub fn estimation_rounds(&self) -> u32 {
+        let rounds = match &self.private {
+            Some(private) if self.mode == Mode::Private => match &private.mechanism {
+                Mechanism::Score2 { .. } => ROUND_SHARES.len(),
+                Mechanism::FedirtDp { settings, .. } => settings.rounds,
+            },
+            _ => self.plan.settings.max_rounds,
+        };
+        u32::try_from(rounds).unwrap_or(u32::MAX)
+    }
+
+    /// How often a site answers at most, closing exchanges included.
+    pub fn most_exchanges(&self) -> u32 {
+        most_exchanges(self.mode, self.estimation_rounds())
+    }
+
     /// What hides a site's numbers.
     pub fn protection(&self) -> Option<Protection> {
         match self.mode {

@@ -91,7 +91,7 @@ pub(super) async fn show(
         others,
         roster: seen.status.roster.clone(),
         rounds: if private { answered(&seen, declared.len()) } else { rounds.len() },
-        most_rounds: seen.plan.model.max_rounds,
+        most_rounds: seen.plan.most_rounds(),
         slowest: rounds.last().map(|last| last.slowest_items.clone()).unwrap_or_default(),
         last,
         convergence: if rounds.is_empty() {

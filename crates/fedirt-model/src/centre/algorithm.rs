@@ -47,7 +47,8 @@ pub struct Settings {
     pub algorithm: AlgorithmKind,
     /// Converged when the largest absolute gradient per student is below this.
     pub tolerance: f64,
-    /// Most rounds.
+    /// Most rounds of estimation, the opening one included. Closing exchanges come on top
+    /// ([`super::CLOSING_EXCHANGES`]); a fit that reaches the limit is closed too, and is marked as not converged.
     pub max_rounds: usize,
     /// Local steps of federated averaging.
     pub local_epochs: usize,

@@ -73,6 +73,13 @@ pub enum Secrecy {
 /// Share of the variance of ability between sites from which a fit starts if nothing may be asked about it.
 const ASSUMED_BETWEEN: f64 = 0.1;
 
+/// Most exchanges that follow the estimation, whether or not it converged: the information at the solution, products of
+/// scores (weighted fits), and the closing sums. [`Settings::max_rounds`] does not count them.
+pub const CLOSING_EXCHANGES: u32 = 3;
+
+/// Fewest rounds in which anything can be estimated: the opening sums and one evaluation.
+pub const FEWEST_ROUNDS: u32 = 2;
+
 /// Fewest honest sites for sums of squares over sites.
 const POWER_SUMS: usize = 6;
 

@@ -23,7 +23,9 @@ mod structure;
 
 pub(crate) use algorithm::symmetric;
 pub use algorithm::{AlgorithmKind, Settings};
-pub use calibration::{Calibration, Enrolled, ItemPlan, Plan, Secrecy, Step, total_weight};
+pub use calibration::{
+    CLOSING_EXCHANGES, Calibration, Enrolled, FEWEST_ROUNDS, ItemPlan, Plan, Secrecy, Step, total_weight,
+};
 pub use graph::linked_parts;
 pub(crate) use newton::LocalNewton;
 pub use outcome::Outcome;

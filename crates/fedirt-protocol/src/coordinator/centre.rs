@@ -38,9 +38,10 @@ pub(super) enum Brought<'a> {
 }
 
 impl Centre {
-    /// The centre for a cohort, with its first question.
+    /// The centre for a cohort that has this many rounds of estimation left, with its first question.
     pub(super) fn new(
         terms: &Terms,
+        rounds: u32,
         declarations: &Declarations,
         cohort: &BTreeSet<SiteId>,
     ) -> Result<(Self, Question), CoordinatorError> {
@@ -49,6 +50,7 @@ impl Centre {
             return Ok((Self::Private(Box::new(centre)), question));
         }
         let mut plan = terms.plan.clone();
+        plan.settings.max_rounds = usize::try_from(rounds).unwrap_or(usize::MAX);
         if terms.mode == Mode::Secure {
             plan.secrecy = Secrecy::Sums {
                 n_min: terms.thresholds.n_min(),

@@ -110,6 +110,16 @@ pub enum CoordinatorError {
         /// Sites needed.
         needed: usize,
     },
+    /// A calibration has to begin again with fewer sites, and the plan's rounds do not suffice for that.
+    #[error(
+        "the calibration would have to begin again, and {used} of the {most} rounds that the plan allows have been called"
+    )]
+    RoundsUsedUp {
+        /// Attempts called so far.
+        used: u32,
+        /// max_rounds of the plan.
+        most: u32,
+    },
     /// The operator ended it.
     #[error("ended by the operator: {reason}")]
     EndedByOperator {

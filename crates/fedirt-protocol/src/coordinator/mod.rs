@@ -122,6 +122,8 @@ pub struct Coordinator {
     released: bool,
     centre: Option<Centre>,
     reported: usize,
+    /// Attempts at rounds that have been called, in all calibrations of this study.
+    calls: u32,
     step: u64,
     outputs: VecDeque<Output>,
 }
@@ -167,6 +169,7 @@ impl Coordinator {
             released: false,
             centre: None,
             reported: 0,
+            calls: 0,
             step: 0,
             outputs: VecDeque::new(),
             terms,

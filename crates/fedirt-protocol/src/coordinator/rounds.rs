@@ -7,6 +7,7 @@ use crate::encoding;
 use crate::message::{Broadcast, Notice, Question, Sums, Turn};
 use crate::terms::OnLoss;
 use crate::{Timestamp, codec};
+use fedirt_model::centre::FEWEST_ROUNDS;
 use fedirt_model::fit::Warning;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::fixed_point;
@@ -51,7 +52,13 @@ impl Round {
 impl Coordinator {
     /// The first round of a calibration with the present cohort.
     pub(super) fn start(&mut self, now: Timestamp, turn: Turn) -> Result<(), Stop> {
-        let (centre, question) = Centre::new(&self.terms, self.declarations()?, &self.cohort)?;
+        // What sites were asked before a calibration begins again counts against the same limit.
+        let most = self.terms.estimation_rounds();
+        let left = most.saturating_sub(self.calls);
+        if self.calls > 0 && self.terms.mode != Mode::Private && left < FEWEST_ROUNDS {
+            return Err(CoordinatorError::RoundsUsedUp { used: self.calls, most }.into());
+        }
+        let (centre, question) = Centre::new(&self.terms, left, self.declarations()?, &self.cohort)?;
         self.centre = Some(centre);
         self.reported = 0;
         self.call(now, turn, question)
@@ -72,6 +79,7 @@ impl Coordinator {
             question: question.clone(),
         })
         .map_err(|e| CoordinatorError::Internal(e.to_string()))?;
+        self.calls += 1;
         self.phase = Phase::Round(Box::new(Round {
             turn,
             expected: self.cohort.clone(),

@@ -8,7 +8,7 @@ mod words;
 pub use template::template;
 
 use crate::private::{Mechanism, PrivateTerms};
-use crate::terms::{Deadlines, OnLoss, Terms};
+use crate::terms::{Deadlines, OnLoss, Terms, most_exchanges};
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::private::{MissingAnswers, ROUND_SHARES};
@@ -108,7 +108,10 @@ pub struct ModelPlan {
     pub algorithm: AlgorithmKind,
     /// Converged when no gradient per student exceeds this.
     pub tolerance: f64,
-    /// Most rounds, closing ones included.
+    /// Most rounds of estimation (plain and secure), the opening one included. It means the same everywhere: in the plan,
+    /// in a site's policy and to the algorithm. When it is reached the study is closed as if it had converged, and its
+    /// result is marked as not converged; the closing exchanges come on top, and are at most
+    /// [`fedirt_model::centre::CLOSING_EXCHANGES`] (see [`crate::terms::most_exchanges`]).
     pub max_rounds: u32,
     /// Quadrature nodes.
     pub nodes: usize,
@@ -290,7 +293,6 @@ impl StudyPlan {
                 hello: milliseconds(self.deadlines.hello_seconds),
                 upload: milliseconds(self.deadlines.upload_seconds),
             },
-            max_rounds: self.model.max_rounds,
             sites,
         })
     }
@@ -338,12 +340,14 @@ impl StudyPlan {
         }
     }
 
-    /// Rounds that are answered at most: a private study has its two, another as many as its plan says.
+    /// Rounds that a site answers at most: a private study has its two, another its rounds of estimation and the closing
+    /// exchanges.
     pub fn most_rounds(&self) -> u32 {
-        match self.mode {
+        let rounds = match self.mode {
             Mode::Private => ROUND_SHARES.len() as u32,
             Mode::Plain | Mode::Secure => self.model.max_rounds,
-        }
+        };
+        most_exchanges(self.mode, rounds)
     }
 
     /// Whether the pooled rows may be inferred from exact sums: few items or few students (see SECURITY.md).

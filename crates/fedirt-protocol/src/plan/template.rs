@@ -44,7 +44,8 @@ effects = "fixed"
 # "newton" or "em"; in plain mode also "bfgs", "fedsgd", "fedavg", "meta".
 algorithm = "newton"
 tolerance = 1e-6
-# Rounds that a site will answer at most, closing ones included.
+# Most rounds of estimation. When they are used up, the study ends with the estimates it has, marked as not converged.
+# Up to three exchanges that close a study come on top.
 max_rounds = 40
 nodes = 61
 range = 6.0

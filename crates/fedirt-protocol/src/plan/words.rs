@@ -77,7 +77,10 @@ impl StudyPlan {
         });
         words.push(match self.most_rounds() {
             2 => "Two rounds are answered.".into(),
-            most => format!("At most {most} rounds are answered."),
+            most => format!(
+                "At most {most} rounds are answered: {} to estimate, and the others to close the study.",
+                self.model.max_rounds
+            ),
         });
         words.push(match self.cohort.on_loss {
             OnLoss::Wait => "If a site vanishes after the first round, everybody waits for it.",

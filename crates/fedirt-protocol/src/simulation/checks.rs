@@ -151,12 +151,12 @@ fn hello_turn(hello: &SignedHello) -> Turn {
 mod tests {
     //! The witness must see what it is there to see.
     use super::*;
-    use crate::simulation::study::{Kind, terms};
+    use crate::simulation::study::{ENOUGH_ROUNDS, Kind, terms};
     use crate::site::Release;
     use crate::terms::OnLoss;
 
     fn witness() -> (Witness, SiteId) {
-        let terms = terms(Kind { mode: Mode::Plain, sites: 3 }, OnLoss::Wait);
+        let terms = terms(Kind { mode: Mode::Plain, sites: 3, max_rounds: ENOUGH_ROUNDS }, OnLoss::Wait);
         (Witness::new(&terms), SiteId::try_from("site 0").expect("a name"))
     }
 
@@ -237,7 +237,7 @@ mod tests {
     /// Every attempt is paid for on its own.
     #[test]
     fn an_attempt_that_is_not_paid_for_is_seen() {
-        let terms = terms(Kind { mode: Mode::Private, sites: 3 }, OnLoss::Wait);
+        let terms = terms(Kind { mode: Mode::Private, sites: 3, max_rounds: ENOUGH_ROUNDS }, OnLoss::Wait);
         let (_, site) = witness();
         for (attempt, paid) in [(1, true), (2, false)] {
             let turn = Turn { round: 1, attempt };
@@ -276,7 +276,7 @@ mod tests {
         lower.sent(&site, &upload(1, 1), &disk(1), &ledger());
         assert!(lower.broken.is_some_and(|rule| rule.contains("after a higher")));
 
-        let terms = terms(Kind { mode: Mode::Secure, sites: 5 }, OnLoss::Wait);
+        let terms = terms(Kind { mode: Mode::Secure, sites: 5, max_rounds: ENOUGH_ROUNDS }, OnLoss::Wait);
         let mut chain = Witness::new(&terms);
         chain.persisted(&site, &SiteEvent::Released(release(1, 5)));
         chain.persisted(&site, &SiteEvent::Released(release(2, 4)));

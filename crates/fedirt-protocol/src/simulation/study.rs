@@ -27,7 +27,14 @@ pub(super) const MOST_SITES: usize = 7;
 pub(super) struct Kind {
     pub(super) mode: Mode,
     pub(super) sites: usize,
+    /// Most rounds of estimation.
+    pub(super) max_rounds: usize,
 }
+
+/// Enough rounds for every study of the simulation to converge, also when it begins again without a site.
+pub(super) const ENOUGH_ROUNDS: usize = 50;
+/// So few that no study converges.
+pub(super) const TOO_FEW_ROUNDS: usize = 3;
 
 fn name(k: usize) -> SiteId {
     SiteId::try_from(format!("site {k}").as_str()).expect("a proper name")
@@ -47,7 +54,7 @@ pub(super) fn table(k: usize) -> ResponseTable {
     ResponseTable::new(STUDENTS, ITEMS, cells).expect("a whole number of rows")
 }
 
-fn plan(mode: Mode) -> Plan {
+fn plan(kind: Kind) -> Plan {
     let item = |j| ItemPlan {
         name: format!("i{j}"),
         model: Some("2pl".into()),
@@ -58,8 +65,8 @@ fn plan(mode: Mode) -> Plan {
         items: (0..ITEMS).map(item).collect(),
         effects: Effects::Fixed,
         grid: GridSpec { nodes: 15, range: 4.0, weighting: Weighting::Density },
-        settings: Settings { max_rounds: 12, ..Settings::default() },
-        publish_effects: mode == Mode::Plain,
+        settings: Settings { max_rounds: kind.max_rounds, ..Settings::default() },
+        publish_effects: kind.mode == Mode::Plain,
         secrecy: Secrecy::BySite,
     }
 }
@@ -82,36 +89,35 @@ pub(super) fn terms(kind: Kind, on_loss: OnLoss) -> Terms {
     Terms {
         study: StudyId::try_from("simulated").expect("a proper name"),
         plan_hash: [7; 32],
-        plan: plan(mode),
+        plan: plan(kind),
         mode,
         private: (mode == Mode::Private).then(private),
         thresholds: Thresholds::new(3, 0).expect("three sites"),
         on_loss,
         deadlines: Deadlines { join: Some(30_000), hello: 20_000, upload: 20_000 },
-        max_rounds: 60,
         sites: (0..kind.sites).map(|k| (name(k), name(k).to_string())).collect(),
     }
 }
 
-type Results = BTreeMap<(Kind, BTreeSet<usize>), Vec<FitItem>>;
+type Results = BTreeMap<(Kind, BTreeSet<usize>), (usize, Vec<FitItem>)>;
 static UNDISTURBED: LazyLock<Mutex<Results>> = LazyLock::new(Mutex::default);
 
-/// The items of an undisturbed run of some of the sites. In `private` the noise differs from run to run: nothing.
-pub(super) fn undisturbed(kind: Kind, cohort: &BTreeSet<SiteId>) -> Option<Vec<FitItem>> {
+/// Rounds and items of an undisturbed run of some of the sites. In `private` the noise differs from run to run: nothing.
+pub(super) fn undisturbed(kind: Kind, cohort: &BTreeSet<SiteId>) -> Option<(usize, Vec<FitItem>)> {
     if kind.mode == Mode::Private {
         return None;
     }
     let indices: BTreeSet<usize> = (0..kind.sites).filter(|k| cohort.contains(&name(*k))).collect();
     let key = (kind, indices);
     let mut known = UNDISTURBED.lock().ok()?;
-    if let Some(items) = known.get(&key) {
-        return Some(items.clone());
+    if let Some(result) = known.get(&key) {
+        return Some(result.clone());
     }
     let sites = key.1.iter().map(|k| (name(*k).to_string(), table(*k))).collect();
-    let mode = kind.mode;
     let mut random = ChaCha20Rng::seed_from_u64(5);
-    let run = in_process::run_as(Setting::of(mode), plan(mode), sites, &mut random, &mut Unobserved);
-    let items = run.ok()?.0.fit.items;
-    known.insert(key, items.clone());
-    Some(items)
+    let run = in_process::run_as(Setting::of(kind.mode), plan(kind), sites, &mut random, &mut Unobserved);
+    let fit = run.ok()?.0.fit;
+    let result = (fit.rounds, fit.items);
+    known.insert(key, result.clone());
+    Some(result)
 }

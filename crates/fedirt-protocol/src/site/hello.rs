@@ -123,10 +123,11 @@ impl SiteMachine {
         said.max(answered).max(self.committed.map(|(turn, _)| turn))
     }
 
-    /// Every release counts, attempts too.
+    /// Every release counts, attempts too. In `private` the budget counts attempts: each is paid for.
     pub(super) fn check_rounds(&self, turn: Turn) -> Result<(), Refusal> {
-        let most = self.policy.max_rounds.min(self.terms.max_rounds);
-        if turn.round > most || self.releases >= most {
+        let most = self.policy.most_exchanges(&self.terms);
+        let used_up = self.terms.mode != Mode::Private && self.releases >= most;
+        if turn.round > most || used_up {
             return Err(PolicyRefusal::Rounds { turn, most }.into());
         }
         Ok(())

@@ -41,7 +41,7 @@ pub(crate) fn terms(mode: Mode, sites: usize, items: usize) -> Terms {
             items: binary_items(items),
             effects: Effects::Fixed,
             grid: GridSpec::default(),
-            settings: Settings::default(),
+            settings: Settings { max_rounds: 40, ..Settings::default() },
             publish_effects: mode == Mode::Plain,
             secrecy: Secrecy::BySite,
         },
@@ -50,7 +50,6 @@ pub(crate) fn terms(mode: Mode, sites: usize, items: usize) -> Terms {
         thresholds: Thresholds::new(3, 0).expect("a sound test"),
         on_loss: OnLoss::Wait,
         deadlines: Deadlines { join: None, hello: 1000, upload: 1000 },
-        max_rounds: 40,
         sites: (0..sites).map(|k| (id(k), id(k).to_string())).collect(),
     }
 }

@@ -32,7 +32,7 @@ n_min = 3
 # accepted in which each other site could remove its own part of the noise (private) from what it learns.
 colluders = 1
 
-# Most rounds of a study that are answered, closing ones included.
+# Most rounds of estimation of a study: a plan that allows more is refused. Up to three closing rounds come on top.
 max_rounds = 60
 
 # Limits on the parameters that a coordinator may ask about. Beyond them, sums would be answers of single items.

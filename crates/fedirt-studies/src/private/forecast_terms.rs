@@ -104,7 +104,6 @@ impl Study {
                 .map_err(|e| cannot(e.to_string()))?,
             on_loss: OnLoss::End,
             deadlines: Deadlines::default(),
-            max_rounds: u32::MAX,
             sites: wish.sites.iter().enumerate().map(site).collect::<Result<_, _>>()?,
         };
         Ok(Self { terms, plan })

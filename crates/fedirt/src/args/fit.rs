@@ -203,7 +203,7 @@ pub(crate) struct FitArgs {
     /// Converged when no gradient per student exceeds this [default: 1e-6]
     #[arg(long, value_name = "G", allow_hyphen_values = true, help_heading = "Estimation")]
     pub tolerance: Option<f64>,
-    /// Most rounds [default: 300]; with fedirt-dp the planned rounds [default: 100]
+    /// Most rounds of estimation [default: 300]; with fedirt-dp the planned rounds [default: 100]
     #[arg(long, value_name = "R", help_heading = "Estimation")]
     pub max_rounds: Option<usize>,
     /// Threads [default: all cores]; results do not depend on it

@@ -44,6 +44,12 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
             let own = Own { place, table, ids };
             let names = results::write(home, &study, &fit, own, !args.no_scores)?;
             let folder = study.folder.results();
+            if fit.converged == Some(false) {
+                stderr::warning(&format!(
+                    "the estimation did not converge in the plan's rounds (it stopped after {}): the estimates are provisional",
+                    fit.rounds
+                ));
+            }
             stdout::print(&format!(
                 "The study is finished. Written to {}: {}, transcript.jsonl\nscores.csv and own_place.json are this site's own: they were not sent, and are not for release.\n",
                 folder.display(),

@@ -8,6 +8,7 @@ mod files;
 mod flags;
 mod hidden;
 mod neighbours;
+mod network;
 mod output;
 mod report;
 mod score;

@@ -46,6 +46,27 @@ fn three_sites_calibrate_and_keep_their_own() {
     }
 }
 
+/// A study that reaches the plan's limit of rounds is closed like any other, and says that it did not converge.
+#[test]
+fn a_study_that_reaches_max_rounds_ends_with_its_results() {
+    for mode in [Mode::Secure, Mode::Plain] {
+        let text = plan_text("bank", mode).replace("max_rounds = 40", "max_rounds = 4");
+        let text = text.replace("tolerance = 1e-6", "tolerance = 1e-12");
+        let world = World { server: World::serve(&text), text, ..World::new(mode) };
+        world.enrol();
+        let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+        for end in world.run(&mut agents) {
+            let fit = finished(&end);
+            assert_eq!(fit.converged, Some(false));
+            assert!(fit.items.iter().all(|item| item.se_a.is_some()), "{mode:?}: {:?}", fit.items);
+        }
+        assert!(agents.iter().all(|agent| agent.place().is_some_and(|place| place.effect.is_some())));
+        assert_eq!(world.server.borrow().outcome.as_ref().map(|fit| fit.converged), Some(Some(false)));
+        // Four rounds of estimation; in secure one more for sums over effects, and one that closes the study.
+        assert_eq!(world.rounds(), if mode == Mode::Secure { 6 } else { 5 });
+    }
+}
+
 #[test]
 fn a_lossy_network_changes_nothing() {
     let world = World::new(Mode::Secure);
