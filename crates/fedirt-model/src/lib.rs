@@ -15,5 +15,6 @@ pub mod private;
 pub mod quadrature;
 pub mod responses;
 pub mod scoring;
+pub mod simulate;
 pub mod site;
 pub mod statistics;

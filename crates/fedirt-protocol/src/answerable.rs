@@ -3,14 +3,14 @@
 //! What is debited is never given back: a question that fails afterwards would cost the students for nothing, as often
 //! as a hostile coordinator cares to ask.
 
-use crate::private::{Noise, PrivatePlan, PrivateRefusal, ScoreQuestion};
-use fedirt_model::private::{PrivateError, each_whitened_score, fedirt_dp};
+use crate::private::{Noise, PrivateRefusal};
+use fedirt_model::private::{PrivateError, Score2Plan, ScoreRequest, each_whitened_score};
 use fedirt_model::responses::ResponseTable;
 
 /// Checks shapes, lengths and weights: after this, nothing about the question can keep a site from its answer.
 pub(crate) fn check(
-    plan: &PrivatePlan,
-    question: &ScoreQuestion,
+    plan: &Score2Plan,
+    question: &ScoreRequest,
     noise: &Noise,
     table: &ResponseTable,
     index: usize,
@@ -26,9 +26,5 @@ pub(crate) fn check(
     // The answer's own checks come before its first row: here there is none.
     let nobody = ResponseTable::new(0, table.items(), Vec::new())
         .map_err(|_| PrivateRefusal::Question("the table has no items"))?;
-    match question {
-        ScoreQuestion::Whitened(request) => each_whitened_score(&nobody, index, request, |_| {})?,
-        ScoreQuestion::Gradient(request) => fedirt_dp::each_gradient(&nobody, index, request, |_| {})?,
-    }
-    Ok(())
+    Ok(each_whitened_score(&nobody, index, question, |_| {})?)
 }

@@ -69,7 +69,7 @@ impl Declaration {
         if terms.mode == Mode::Private {
             // Nothing here depends on an answer.
             let codes = terms.plan.items.iter().map(|item| all_codes(item.codes.as_deref())).collect();
-            let booklets = rows_by_booklet(terms, table);
+            let booklets = rows_by_booklet(terms.private.as_ref().map_or(&[], |p| &p.booklets), table);
             let rows = table.students();
             let weighted = table.weights().is_some();
             let (students, total_weight) = (rows as u64, rows as f64);

@@ -5,6 +5,7 @@
 //! over a network and in the fault simulator.
 
 mod answerable;
+pub mod audit;
 pub mod codebook;
 pub mod codec;
 pub mod coordinator;
@@ -12,6 +13,7 @@ pub mod coverage;
 pub mod declaration;
 pub mod encoding;
 pub mod envelope;
+pub mod forecast;
 pub mod in_process;
 pub mod invitation;
 pub mod message;

@@ -1,9 +1,9 @@
 //! What coordinator and sites say to each other.
 
 use crate::declaration::Bounds;
-use crate::private::ScoreQuestion;
 use fedirt_model::exchange::Request;
 use fedirt_model::fit::Fit;
+use fedirt_model::private::ScoreRequest;
 use fedirt_model::statistics::Statistic;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub enum Question {
         /// Which of the mechanism's questions, from 0.
         stage: usize,
         /// Where scores are taken.
-        request: ScoreQuestion,
+        request: ScoreRequest,
     },
 }
 

@@ -1,7 +1,7 @@
 //! The terms of a study as both machines know them: what the plan says, ready for use.
 
 use crate::message::Turn;
-use crate::private::{Mechanism, PrivateTerms};
+use crate::private::PrivateTerms;
 use fedirt_model::centre::{CLOSING_EXCHANGES, FEWEST_ROUNDS, Plan};
 use fedirt_model::private::ROUND_SHARES;
 use fedirt_model::statistics::Mode;
@@ -73,15 +73,12 @@ pub fn most_exchanges(mode: Mode, max_rounds: u32) -> u32 {
 }
 
 impl Terms {
-    /// Most rounds of estimation, the opening one included: the plan's `max_rounds`, or the fixed number of rounds of a
-    /// private mechanism.
+    /// Most rounds of estimation, the opening one included: the plan's `max_rounds`, or the two rounds of the private
+    /// mechanism.
     pub fn estimation_rounds(&self) -> u32 {
-        let rounds = match &self.private {
-            Some(private) if self.mode == Mode::Private => match &private.mechanism {
-                Mechanism::Score2 { .. } => ROUND_SHARES.len(),
-                Mechanism::FedirtDp { settings, .. } => settings.rounds,
-            },
-            _ => self.plan.settings.max_rounds,
+        let rounds = match self.mode {
+            Mode::Private => ROUND_SHARES.len(),
+            Mode::Plain | Mode::Secure => self.plan.settings.max_rounds,
         };
         u32::try_from(rounds).unwrap_or(u32::MAX)
     }

@@ -579,12 +579,12 @@ fn a_restarted_site_knows_what_it_has_answered() {
 #[test]
 fn the_plans_privacy_is_spent_once() {
     use fedirt_protocol::message::Turn;
-    use fedirt_protocol::private::{Mechanism, PrivateTerms};
+    use fedirt_protocol::private::PrivateTerms;
     let mut terms = terms(Mode::Private, 3, 5);
     terms.private = Some(PrivateTerms {
         epsilon: 1.0,
         delta: 1e-6,
-        mechanism: Mechanism::Score2 { mixture: false },
+        mixture: false,
         missing: fedirt_model::private::MissingAnswers::Wrong,
         site_sd: 0.0,
         booklets: Vec::new(),

@@ -6,13 +6,13 @@ use common::{Random, answers, named, plan, table};
 use fedirt_model::centre::Plan;
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Fit;
-use fedirt_model::private::{MissingAnswers, fedirt_dp};
+use fedirt_model::private::MissingAnswers;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::in_process::{self, Observer, RunError, Sent, Setting, Unobserved};
 use fedirt_protocol::message::{Question, Turn};
-use fedirt_protocol::private::{Mechanism, NoiseAt, PrivateTerms};
+use fedirt_protocol::private::PrivateTerms;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -32,11 +32,11 @@ fn private_plan(effects: Effects) -> Plan {
     plan
 }
 
-fn terms(epsilon: f64, mechanism: Mechanism) -> PrivateTerms {
+fn terms(epsilon: f64) -> PrivateTerms {
     PrivateTerms {
         epsilon,
         delta: 1e-6,
-        mechanism,
+        mixture: false,
         missing: MissingAnswers::Wrong,
         site_sd: 0.0,
         booklets: Vec::new(),
@@ -58,14 +58,12 @@ fn run(
     Ok(in_process::run_as(setting, private_plan(effects), sites, &mut random, observer)?.0.fit)
 }
 
-const SCORE2: Mechanism = Mechanism::Score2 { mixture: false };
-
 #[test]
 fn with_little_noise_the_estimates_are_the_plain_ones() {
     let tables = data(3, 700, 5);
     let sites = tables.iter().enumerate().map(|(k, t)| (format!("S{k}"), t.clone())).collect();
     let plain = in_process::run(private_plan(Effects::Fixed), sites, &mut Unobserved).unwrap().0.fit;
-    let private = run(terms(5000.0, SCORE2), 0, Effects::Fixed, &tables, 1, &mut Unobserved).unwrap();
+    let private = run(terms(5000.0), 0, Effects::Fixed, &tables, 1, &mut Unobserved).unwrap();
     for (a, b) in private.items.iter().zip(&plain.items) {
         let (a, b, se) = (a.a.unwrap(), b.a.unwrap(), b.se_a.unwrap());
         assert!((a - b).abs() < 0.6 * se, "{a} {b} {se}");
@@ -79,18 +77,14 @@ fn with_little_noise_the_estimates_are_the_plain_ones() {
 #[test]
 fn results_say_what_replaced_answers_cost() {
     for (epsilon, replaced) in [(1.0, 2.12), (2.0, 4.32), (8.0, 18.7)] {
-        let found = terms(epsilon, SCORE2).epsilon_replaced().unwrap();
+        let found = terms(epsilon).epsilon_replaced().unwrap();
         assert!((found / replaced - 1.0).abs() < 5e-3, "{found}");
-        let published =
-            Mechanism::FedirtDp { settings: fedirt_dp::Settings::published(), noise: NoiseAt::Sites };
-        let found = terms(epsilon, published).epsilon_replaced().unwrap();
-        assert!((found / replaced - 1.0).abs() < 2e-2, "{found}");
     }
 }
 
 #[test]
 fn what_private_does_not_release_is_null() {
-    let fit = run(terms(1.0, SCORE2), 0, Effects::Fixed, &data(4, 200, 6), 2, &mut Unobserved).unwrap();
+    let fit = run(terms(1.0), 0, Effects::Fixed, &data(4, 200, 6), 2, &mut Unobserved).unwrap();
     assert!((fit.privacy.as_ref().unwrap().epsilon_replaced / 2.12 - 1.0).abs() < 5e-3);
     assert_eq!((fit.loglik, fit.aic, fit.bic, fit.sabic), (None, None, None, None));
     assert_eq!((fit.max_gradient, fit.condition_number), (None, None));
@@ -127,7 +121,7 @@ impl Observer for Wire {
 fn messages_do_not_depend_on_answers() {
     let shape = |tables: &[ResponseTable]| {
         let mut wire = Wire::default();
-        run(terms(1.0, SCORE2), 0, Effects::Fixed, tables, 3, &mut wire).unwrap();
+        run(terms(1.0), 0, Effects::Fixed, tables, 3, &mut wire).unwrap();
         wire.0
     };
     let ordinary = data(3, 50, 7);
@@ -141,8 +135,7 @@ fn messages_do_not_depend_on_answers() {
 #[test]
 fn few_sites_and_colluders_are_allowed() {
     for (sites, colluders) in [(1, 0), (2, 0), (5, 3)] {
-        let fit =
-            run(terms(4.0, SCORE2), colluders, Effects::Fixed, &data(sites, 300, 8), 4, &mut Unobserved);
+        let fit = run(terms(4.0), colluders, Effects::Fixed, &data(sites, 300, 8), 4, &mut Unobserved);
         let fit = fit.unwrap();
         assert!(fit.items.iter().all(|i| i.a.is_some_and(f64::is_finite)), "{sites}");
         assert_eq!(fit.effects, if sites == 1 { "none" } else { "fixed" });
@@ -152,53 +145,20 @@ fn few_sites_and_colluders_are_allowed() {
 /// Against whom ε holds stands in every result: the sites, how many may collude, and what another site could do.
 #[test]
 fn results_say_against_whom_epsilon_holds() {
-    let settings = fedirt_dp::Settings { rounds: 5, ..fedirt_dp::Settings::published() };
-    let published = Mechanism::FedirtDp { settings, noise: NoiseAt::Sites };
-    for (sites, colluders, mechanism, known, wanted) in [
-        (1, 0, SCORE2, 0, "everybody outside the site"),
-        (2, 0, SCORE2, 1, "the coordinator together with the other site"),
+    for (sites, colluders, known, wanted) in [
+        (1, 0, 0, "everybody outside the site"),
+        (2, 0, 1, "the coordinator together with the other site"),
         // μ(1)·√(3/2) = 0.2899.
-        (
-            3,
-            0,
-            SCORE2,
-            0,
-            "each of the 3 sites could remove its own part of the noise, and against it ε is 1.245",
-        ),
-        (3, 0, published, 0, "against it ε is 1.245"),
-        (4, 1, SCORE2, 1, "the coordinator together with any one of the 4 sites"),
-        (5, 3, SCORE2, 3, "the coordinator together with any 3 of the 5 sites"),
+        (3, 0, 0, "each of the 3 sites could remove its own part of the noise, and against it ε is 1.245"),
+        (4, 1, 1, "the coordinator together with any one of the 4 sites"),
+        (5, 3, 3, "the coordinator together with any 3 of the 5 sites"),
     ] {
         let tables = data(sites, 60, 8);
-        let fit = run(terms(1.0, mechanism), colluders, Effects::Fixed, &tables, 4, &mut Unobserved).unwrap();
+        let fit = run(terms(1.0), colluders, Effects::Fixed, &tables, 4, &mut Unobserved).unwrap();
         let privacy = fit.privacy.unwrap();
         assert_eq!((privacy.sites, privacy.colluders), (sites, known), "{sites} sites");
         assert!(privacy.holds_against.contains(wanted), "{}", privacy.holds_against);
     }
-}
-
-#[test]
-fn fedirt_dp_runs_with_noise_at_the_sites_and_at_the_server() {
-    let tables = data(3, 200, 9);
-    let settings = fedirt_dp::Settings { rounds: 30, ..fedirt_dp::Settings::published() };
-    let mut shown = Vec::new();
-    for noise in [NoiseAt::Sites, NoiseAt::Server { seed: [3; 32] }] {
-        let private = terms(8.0, Mechanism::FedirtDp { settings, noise });
-        let fit = run(private, 0, Effects::Fixed, &tables, 5, &mut Unobserved).unwrap();
-        assert_eq!((fit.algorithm.as_str(), fit.rounds), ("fedirt-dp", 30));
-        let effects: Vec<f64> = fit.sites.iter().map(|s| s.effect.unwrap()).collect();
-        assert!(effects[0] < effects[2], "{effects:?}");
-        assert!(effects.iter().sum::<f64>().abs() < 1e-9);
-        shown.push((fit.mode.clone(), fit.privacy.unwrap().mechanism));
-    }
-    assert_eq!(shown[0].0, "private");
-    assert_eq!(shown[1].0, "plain", "the server sees exact sums");
-    assert!(shown[1].1.contains("everybody but the server"));
-    // Sampled rounds too.
-    let sampled = fedirt_dp::Settings { sampling_rate: 0.5, ..settings };
-    let private = terms(8.0, Mechanism::FedirtDp { settings: sampled, noise: NoiseAt::Sites });
-    let fit = run(private, 0, Effects::None, &tables, 6, &mut Unobserved).unwrap();
-    assert!(fit.items.iter().all(|i| i.a.is_some_and(f64::is_finite)));
 }
 
 #[test]
@@ -207,6 +167,6 @@ fn weights_are_refused() {
         .into_iter()
         .map(|t| t.with_weights((0..50).map(|i| 1.0 + f64::from(i % 3)).collect()).unwrap())
         .collect();
-    let error = run(terms(1.0, SCORE2), 0, Effects::Fixed, &weighted, 7, &mut Unobserved).unwrap_err();
+    let error = run(terms(1.0), 0, Effects::Fixed, &weighted, 7, &mut Unobserved).unwrap_err();
     assert!(error.to_string().contains("weight"), "{error}");
 }

@@ -5,14 +5,14 @@ mod common;
 use common::lab::{BenchSite, Lab, altered, id, terms};
 use common::{Random, answers, table};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{MissingAnswers, PrivateError, each_whitened_score};
+use fedirt_model::private::{MissingAnswers, PrivateError, ScoreRequest, each_whitened_score};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Cohort, Roster, RoundKey, SignedHello, Upload};
 use fedirt_protocol::declaration::{Declaration, Declarations};
 use fedirt_protocol::message::{Broadcast, Notice, Question, Sums, ToCoordinator, ToSite, Turn};
 use fedirt_protocol::policy::{Policy, PolicyRefusal};
-use fedirt_protocol::private::{self, Mechanism, PrivateRefusal, PrivateTerms, ScoreQuestion};
+use fedirt_protocol::private::{self, PrivateRefusal, PrivateTerms};
 use fedirt_protocol::site::{Refusal, SiteEvent};
 use fedirt_protocol::{Terms, codec};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ fn private_terms(sites: usize) -> Terms {
     terms.private = Some(PrivateTerms {
         epsilon: 1.0,
         delta: 1e-6,
-        mechanism: Mechanism::Score2 { mixture: false },
+        mixture: false,
         missing: MissingAnswers::Wrong,
         site_sd: 0.0,
         booklets: Vec::new(),
@@ -72,19 +72,10 @@ fn a_question_of_the_wrong_shape_is_refused_before_the_ledger_is_asked() {
     let terms = private_terms(3);
     let mut lab = Lab::new(terms, &Policy::default(), &tables(3));
     let open = lab.until("open", 1);
-    let spoil: [fn(&mut ScoreQuestion); 3] = [
-        |question| match question {
-            ScoreQuestion::Whitened(request) => drop(request.whitening.pop()),
-            ScoreQuestion::Gradient(_) => {}
-        },
-        |question| match question {
-            ScoreQuestion::Whitened(request) => request.theta.push(0.0),
-            ScoreQuestion::Gradient(_) => {}
-        },
-        |question| match question {
-            ScoreQuestion::Whitened(request) => request.theta.clear(),
-            ScoreQuestion::Gradient(_) => {}
-        },
+    let spoil: [fn(&mut ScoreRequest); 3] = [
+        |request| request.whitening.truncate(1),
+        |request| request.theta.push(0.0),
+        |request| request.theta.clear(),
     ];
     for attempt in 2..40 {
         let opened = again(&mut lab, &open, Turn { round: 1, attempt }, &[0, 1, 2]);
@@ -218,9 +209,7 @@ fn noise_of(lab: &Lab, table: &ResponseTable, open: &ToSite, answer: &ToCoordina
     let zeros = vec![0; words.len()];
     let mask = RoundKey::from_secret(&secret).mask(&id(0), &cohort.bind(broadcast), zeros).expect("a mask");
     let told: Broadcast = codec::decode(broadcast).expect("a sound test");
-    let Question::Scores { stage, request: ScoreQuestion::Whitened(request) } = &told.question else {
-        panic!("a question of score2")
-    };
+    let Question::Scores { stage, request } = &told.question else { panic!("a question of score2") };
     let declarations = Declarations::verify(&roster, &shared.declarations, 5).expect("a sound test");
     let plan = private::plan_of(&lab.terms, &declarations, &sites).expect("a plan");
     let noise = private::noise(&lab.terms, &plan, *stage).expect("a noise");
@@ -249,7 +238,7 @@ fn an_attempt_with_another_cohort_is_charged_and_freshly_noised() {
         let smaller = altered(&opened, |told| {
             told.cohort.pop();
             (told.bounds.students, told.bounds.sites) = (3 * STUDENTS as u64, 3);
-            if let Question::Scores { request: ScoreQuestion::Whitened(request), .. } = &mut told.question {
+            if let Question::Scores { request, .. } = &mut told.question {
                 request.sites = 3;
             }
         });

@@ -3,7 +3,7 @@
 use crate::args::SimulateArgs;
 use crate::error::CliError;
 use fedirt_model::responses::MISSING;
-use fedirt_studies::simulate::{Missing, SiteEffects, SiteRows, Spec, Truth};
+use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, Spec, Truth};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -7,14 +7,11 @@
 //!
 //! Subtracting the model's expectation of the *clipped* scores removes the bias of clipping; the noise is part of
 //! the covariance of the sums, so it is part of the standard errors.
-//!
-//! [`fedirt_dp`] is the published algorithm, a baseline: many rounds of clipped gradients and Adam.
 
 mod cells;
 mod coordinates;
 mod counts;
 mod expectation;
-pub mod fedirt_dp;
 mod fisher;
 mod forecast;
 mod gauss_newton;
@@ -28,9 +25,9 @@ mod scorer;
 pub use coordinates::Coordinates;
 pub use counts::Complete;
 pub use forecast::{Forecast, typical};
-pub use plan::{MissingAnswers, Prior, ROUND_SHARES, Score2Plan, SitePlan};
+pub use plan::{MissingAnswers, Prior, ROUND_SHARES, Score2Plan, SitePlan, check_booklets, check_grid};
 pub use report::{PrivateItem, fit};
-pub use rows::{ScoreRequest, each_whitened_score};
+pub use rows::{RowScoring, ScoreRequest, each_whitened_score};
 pub use score2::{Score2, Score2Result, Step};
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ pub(super) fn step_difficulty(step: usize, steps: usize) -> f64 {
 
 impl Prior {
     /// Prior means and precisions in the order of the coordinates.
-    pub(super) fn vectors(&self, coordinates: &Coordinates) -> (Vec<f64>, Vec<f64>) {
+    pub fn vectors(&self, coordinates: &Coordinates) -> (Vec<f64>, Vec<f64>) {
         let (mut mean, mut precision) = (Vec::new(), Vec::new());
         let mut push = |m: f64, sd: f64| {
             mean.push(m);
@@ -241,7 +241,8 @@ const MOST_PATTERNS: usize = 4096;
 /// Most patterns over all booklets and sites that are enumerated.
 const MOST_ROWS: usize = 400_000;
 
-pub(super) fn check_booklets(design: &Design, booklets: &[Vec<usize>]) -> Result<(), &'static str> {
+/// Checks item sets against a design: one at least, none empty, positions ascending and within the design.
+pub fn check_booklets(design: &Design, booklets: &[Vec<usize>]) -> Result<(), &'static str> {
     if design.is_empty() || !(1..=MOST_BOOKLETS).contains(&booklets.len()) {
         return Err("there must be an item, and 1 to 1000 booklets");
     }
@@ -251,7 +252,8 @@ pub(super) fn check_booklets(design: &Design, booklets: &[Vec<usize>]) -> Result
     if booklets.iter().all(sound) { Ok(()) } else { Err("booklets must be ascending positions of items") }
 }
 
-pub(super) fn check_grid(grid: GridSpec) -> Result<(), &'static str> {
+/// Checks that a grid over ability has a sensible number of nodes and a sensible range.
+pub fn check_grid(grid: GridSpec) -> Result<(), &'static str> {
     let sound = (3..=1001).contains(&grid.nodes) && grid.range > 0.0 && grid.range <= 50.0;
     if sound { Ok(()) } else { Err("the grid needs 3 to 1001 nodes within 50") }
 }

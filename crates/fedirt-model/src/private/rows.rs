@@ -58,20 +58,80 @@ impl ScoreRequest {
     }
 
     /// Checks that the parts fit together. No value of θ, W or C is refused: rows bear them all.
-    fn check(&self, table: &ResponseTable, site: usize) -> Result<Coordinates, PrivateError> {
+    fn check(&self, site: usize) -> Result<Coordinates, PrivateError> {
         let coordinates = self.coordinates()?;
-        check_booklets(&self.design, &self.booklets).map_err(PrivateError::Request)?;
-        check_grid(self.grid).map_err(PrivateError::Request)?;
         if site >= self.sites {
             return Err(PrivateError::Request("there are fewer sites than this one's number"));
-        }
-        if self.design.items().iter().any(|item| item.column >= table.items()) {
-            return Err(PrivateError::Request("an item is not in the codebook"));
         }
         if self.theta.len() != coordinates.len() || self.whitening.len() != triangle(coordinates.len()) {
             return Err(PrivateError::Request("parameters or whitening have the wrong length"));
         }
         Ok(coordinates)
+    }
+}
+
+/// How the rows of one site are scored: everything that the score of a row depends on, besides the row itself.
+#[derive(Debug, Clone, Copy)]
+pub struct RowScoring<'a> {
+    /// The parameters and their order.
+    pub coordinates: &'a Coordinates,
+    /// Their values. The contrasts between sites among them are not used: see `effect`.
+    pub theta: &'a [f64],
+    /// The site's effect, which is the mean ability of its students.
+    pub effect: f64,
+    /// Standard deviation of ability within the site.
+    pub ability_sd: f64,
+    /// Grid over standardised ability.
+    pub grid: GridSpec,
+    /// Item sets that students were given.
+    pub booklets: &'a [Vec<usize>],
+    /// Rows that lack answers.
+    pub missing: MissingAnswers,
+}
+
+impl RowScoring<'_> {
+    /// Calls `each` once for every row of the table, in order: with the row's booklet and its score, or with `None` if
+    /// the row does not count. The score is the gradient of the row's log-likelihood with respect to the parameters of
+    /// the items, the effect of the site (where there are effects), and the shares of constant rows (where they are
+    /// parameters).
+    ///
+    /// Malformed questions and weighted tables are refused before any row is read. Nothing panics or fails because of
+    /// a row or because of the values of the parameters: hostile values give NaN or huge numbers.
+    pub fn each_score(
+        &self,
+        table: &ResponseTable,
+        mut each: impl FnMut(Option<(usize, &[f64])>),
+    ) -> Result<(), PrivateError> {
+        let design = self.coordinates.design();
+        check_booklets(design, self.booklets).map_err(PrivateError::Request)?;
+        check_grid(self.grid).map_err(PrivateError::Request)?;
+        if design.items().iter().any(|item| item.column >= table.items()) {
+            return Err(PrivateError::Request("an item is not in the codebook"));
+        }
+        if table.weights().is_some() {
+            return Err(PrivateError::Weights);
+        }
+        let grid = Grid::new(self.grid);
+        let scorer = Scorer::at_effect(self.coordinates, self.theta, self.effect, self.ability_sd, &grid);
+        let reader = RowReader::new(design, self.booklets, self.missing);
+        let (width, items) = (scorer.len(), design.len());
+        /// Rows that are scored together.
+        const CHUNK: usize = 64;
+        let mut cells = vec![MISSING; CHUNK * items];
+        let mut booklets = [None; CHUNK];
+        let (mut scores, mut log_marginal) = (vec![0.0; CHUNK * width], [0.0; CHUNK]);
+        let mut rows = table.rows();
+        while rows.len() > 0 {
+            let n = rows.len().min(CHUNK);
+            for (i, row) in rows.by_ref().take(n).enumerate() {
+                booklets[i] = reader.read(row, &mut cells[i * items..(i + 1) * items]);
+            }
+            scorer.score(&cells[..n * items], width, &mut scores[..n * width], &mut log_marginal[..n]);
+            for (score, booklet) in scores.chunks_exact(width).zip(&booklets[..n]) {
+                each(booklet.map(|booklet| (booklet, score)));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -88,53 +148,41 @@ pub fn each_whitened_score(
     request: &ScoreRequest,
     mut each: impl FnMut(&[f64]),
 ) -> Result<(), PrivateError> {
-    let coordinates = request.check(table, site)?;
-    if table.weights().is_some() {
-        return Err(PrivateError::Weights);
-    }
-    let grid = Grid::new(request.grid);
-    let spread = if request.effects == Effects::None { request.site_sd.hypot(1.0) } else { 1.0 };
-    let scorer = Scorer::new(&coordinates, &request.theta, site, spread, &grid);
-    let reader = RowReader::new(&request.design, &request.booklets, request.missing);
+    let coordinates = request.check(site)?;
+    let scoring = RowScoring {
+        coordinates: &coordinates,
+        theta: &request.theta,
+        effect: if coordinates.contrasts() > 0 { coordinates.effect(&request.theta, site) } else { 0.0 },
+        ability_sd: if request.effects == Effects::None { request.site_sd.hypot(1.0) } else { 1.0 },
+        grid: request.grid,
+        booklets: &request.booklets,
+        missing: request.missing,
+    };
     let map = coordinates.compact(site);
-    let (d, c, items) = (coordinates.len(), scorer.len(), request.design.len());
-    const CHUNK: usize = 64;
-    let mut cells = vec![MISSING; CHUNK * items];
-    let counts = request.counts();
-    let mut given = [None; CHUNK];
-    let (mut scores, mut log_marginal) = (vec![0.0; CHUNK * c], [0.0; CHUNK]);
+    let (d, counts) = (coordinates.len(), request.counts());
     let (mut g, mut out) = (vec![0.0; d], vec![0.0; d + counts.len()]);
-    let mut rows = table.rows();
-    while rows.len() > 0 {
-        let n = rows.len().min(CHUNK);
-        for (i, row) in rows.by_ref().take(n).enumerate() {
-            given[i] = reader.read(row, &mut cells[i * items..(i + 1) * items]);
-        }
-        scorer.score(&cells[..n * items], c, &mut scores[..n * c], &mut log_marginal[..n]);
-        for (score, given) in scores.chunks_exact(c).zip(&given[..n]) {
-            out.fill(0.0);
-            if let Some(booklet) = given {
-                for (g, (from, factor)) in g.iter_mut().zip(&map) {
-                    *g = score[*from] * factor;
-                }
-                let mut at = 0;
-                for r in 0..d {
-                    let row = &request.whitening[at..=at + r];
-                    out[r] = row.iter().zip(&g).map(|(w, g)| w * g).sum();
-                    at += r + 1;
-                }
-                if counts.any() {
-                    out[d + counts.of(site, *booklet)] = 1.0;
-                }
+    scoring.each_score(table, |row| {
+        out.fill(0.0);
+        if let Some((booklet, score)) = row {
+            for (g, (from, factor)) in g.iter_mut().zip(&map) {
+                *g = score[*from] * factor;
             }
-            each(&out);
+            let mut at = 0;
+            for r in 0..d {
+                let row = &request.whitening[at..=at + r];
+                out[r] = row.iter().zip(&g).map(|(w, g)| w * g).sum();
+                at += r + 1;
+            }
+            if counts.any() {
+                out[d + counts.of(site, booklet)] = 1.0;
+            }
         }
-    }
-    Ok(())
+        each(&out);
+    })
 }
 
 /// Turns a row of codes into categories of the booklet that the student was given.
-pub(super) struct RowReader<'a> {
+struct RowReader<'a> {
     columns: Vec<(usize, [u8; 256])>,
     booklets: &'a [Vec<usize>],
     held: Vec<Vec<bool>>,
@@ -142,7 +190,7 @@ pub(super) struct RowReader<'a> {
 }
 
 impl<'a> RowReader<'a> {
-    pub(super) fn new(design: &Design, booklets: &'a [Vec<usize>], missing: MissingAnswers) -> Self {
+    fn new(design: &Design, booklets: &'a [Vec<usize>], missing: MissingAnswers) -> Self {
         let columns = design.items().iter().map(|item| {
             let mut map = [MISSING; 256];
             for (category, &code) in item.codes.iter().enumerate() {
@@ -156,7 +204,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// Writes the row's categories; its booklet, if it counts.
-    pub(super) fn read(&self, row: &[u8], cells: &mut [u8]) -> Option<usize> {
+    fn read(&self, row: &[u8], cells: &mut [u8]) -> Option<usize> {
         for (cell, (column, map)) in cells.iter_mut().zip(&self.columns) {
             *cell = map[usize::from(row[*column])];
         }

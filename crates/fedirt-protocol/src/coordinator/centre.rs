@@ -100,7 +100,7 @@ impl Centre {
                 let Brought::Total(total) = brought else {
                     return Err(CoordinatorError::Internal("noisy sums come under masks only".into()));
                 };
-                Ok(centre.advance(terms, total)?)
+                Ok(centre.advance(terms, &total)?)
             }
             _ => Err(CoordinatorError::Internal("the question does not belong to this study".into())),
         }

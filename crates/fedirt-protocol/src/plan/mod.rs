@@ -7,7 +7,7 @@ mod words;
 
 pub use template::template;
 
-use crate::private::{Mechanism, PrivateTerms};
+use crate::private::PrivateTerms;
 use crate::terms::{Deadlines, OnLoss, Terms, most_exchanges};
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
@@ -308,7 +308,7 @@ impl StudyPlan {
         Some(PrivateTerms {
             epsilon: privacy.epsilon,
             delta: privacy.delta,
-            mechanism: Mechanism::Score2 { mixture: privacy.mixture },
+            mixture: privacy.mixture,
             missing: privacy.missing_answers,
             site_sd: privacy.site_sd,
             booklets: self.booklets.iter().map(sorted).collect(),

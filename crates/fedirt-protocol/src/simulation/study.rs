@@ -1,7 +1,7 @@
 //! Small studies for simulated worlds, and what an undisturbed run of them gives.
 
 use crate::in_process::{self, Setting, Unobserved};
-use crate::private::{Mechanism, PrivateTerms};
+use crate::private::PrivateTerms;
 use crate::terms::{Deadlines, OnLoss, Terms};
 use crate::{SiteId, StudyId};
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
@@ -75,7 +75,7 @@ fn private() -> PrivateTerms {
     PrivateTerms {
         epsilon: 1.0,
         delta: 1e-6,
-        mechanism: Mechanism::Score2 { mixture: false },
+        mixture: false,
         missing: MissingAnswers::Wrong,
         site_sd: 0.0,
         booklets: Vec::new(),

@@ -16,10 +16,10 @@ pub use refusal::Refusal;
 use crate::declaration::{Declaration, Declarations};
 use crate::message::{Notice, ToCoordinator, ToSite, Turn};
 use crate::policy::Policy;
-use crate::private::PrivatePlan;
 use crate::terms::Terms;
 use crate::{Timestamp, codec};
 use fedirt_model::fit::Fit;
+use fedirt_model::private::Score2Plan;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::{Place, Site};
 use fedirt_model::statistics::Statistic;
@@ -108,7 +108,7 @@ pub struct SiteMachine {
     approved: Option<Fingerprint>,
     pinned: Option<Pinned>,
     /// What `private` derives for the last cohort: it follows from the terms and the pinned declarations.
-    private_plan: RefCell<Option<(BTreeSet<SiteId>, PrivatePlan)>>,
+    private_plan: RefCell<Option<(BTreeSet<SiteId>, Score2Plan)>>,
     chain: Chain,
     said: Option<Said>,
     answered: Option<(Turn, Arc<ToCoordinator>)>,

@@ -4,10 +4,11 @@ use super::{PrivateCost, Refusal, Release, RoundShown, SiteEvent, SiteMachine, S
 use crate::declaration::Bounds;
 use crate::message::{Broadcast, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::{self, Approval};
-use crate::private::{self, Mechanism, Noise, PrivatePlan, PrivateRefusal, ScoreQuestion};
+use crate::private::{self, Noise, PrivateRefusal};
 use crate::terms::OnLoss;
 use crate::{answerable, codec, coverage, encoding};
 use fedirt_model::exchange::{Ask, Request};
+use fedirt_model::private::{Score2Plan, ScoreRequest};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{BoundCohort, Cohort, SignedHello, SiteId, suppress};
 use rand::CryptoRng;
@@ -93,7 +94,7 @@ impl SiteMachine {
             Question::Sums(request) => self.sums(request, told.bounds, &cohort)?,
             Question::Scores { stage, request } => {
                 let noise = self.noise(*stage, request, &cohort)?;
-                (private::answer(&self.terms, self.site.table(), index, request, &noise, random)?, Vec::new())
+                (private::answer(self.site.table(), index, request, &noise, random)?, Vec::new())
             }
         };
         let sums = match bound {
@@ -184,10 +185,6 @@ impl SiteMachine {
             return Ok(());
         }
         let Some(private) = &self.terms.private else { return Err(PrivateRefusal::NoTerms.into()) };
-        // Sampled rounds cost less than the sum of their parts; they run in one process only.
-        if !matches!(private.mechanism, Mechanism::Score2 { .. }) {
-            return Ok(());
-        }
         let planned = private.mu().map_err(PrivateRefusal::from)?.powi(2);
         let spent = self.spent;
         if spent + asked > planned * (1.0 + 1e-9) {
@@ -200,7 +197,7 @@ impl SiteMachine {
     fn check_answerable(
         &self,
         stage: usize,
-        question: &ScoreQuestion,
+        question: &ScoreRequest,
         cohort: &BTreeSet<SiteId>,
         index: usize,
     ) -> Result<(), Refusal> {
@@ -239,7 +236,7 @@ impl SiteMachine {
     fn noise(
         &self,
         stage: usize,
-        question: &ScoreQuestion,
+        question: &ScoreRequest,
         cohort: &BTreeSet<SiteId>,
     ) -> Result<Noise, Refusal> {
         self.plan_and_noise(stage, question, cohort).map(|(_, noise)| noise)
@@ -248,9 +245,9 @@ impl SiteMachine {
     fn plan_and_noise(
         &self,
         stage: usize,
-        question: &ScoreQuestion,
+        question: &ScoreRequest,
         cohort: &BTreeSet<SiteId>,
-    ) -> Result<(PrivatePlan, Noise), Refusal> {
+    ) -> Result<(Score2Plan, Noise), Refusal> {
         let pinned = self.pinned.as_ref().ok_or(Refusal::Mismatch("no roster is pinned"))?;
         // To find the noise that keeps an ε takes longer than a round, and a cohort has one plan.
         let mut known = self.private_plan.borrow_mut();

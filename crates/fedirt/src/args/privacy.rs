@@ -2,7 +2,7 @@
 
 use super::fit::MissingAnswersArg;
 use clap::{ArgGroup, Args, Subcommand};
-use fedirt_studies::simulate::SiteSizes;
+use fedirt_model::simulate::SiteSizes;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

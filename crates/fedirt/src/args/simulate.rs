@@ -1,7 +1,7 @@
 //! `fedirt simulate`.
 
 use clap::{ArgGroup, Args};
-use fedirt_studies::simulate::SiteSizes;
+use fedirt_model::simulate::SiteSizes;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

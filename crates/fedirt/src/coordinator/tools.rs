@@ -8,9 +8,8 @@ use fedirt_data::{FixedItem, Input, Steps};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
 use fedirt_model::private::MissingAnswers;
+use fedirt_protocol::forecast::{Wish, outlook};
 use fedirt_protocol::plan::{FixedParameters, PlanItem, StudyPlan};
-use fedirt_studies::private::forecast::outlook;
-use fedirt_studies::private::forecast_terms::Wish;
 use std::path::Path;
 
 /// Help for pages.

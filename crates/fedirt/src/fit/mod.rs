@@ -1,10 +1,11 @@
 //! `fedirt fit`: coordinator and all sites in one process, and what becomes of the result.
 
 mod plan;
+mod published;
 mod results;
 mod rules;
 
-use crate::args::FitArgs;
+use crate::args::{AlgorithmArg, FitArgs};
 use crate::codebook::{self, ItemFiles};
 use crate::error::CliError;
 use crate::output::folder::Folder;
@@ -22,7 +23,6 @@ use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
 use fedirt_protocol::in_process::{self, Setting};
 use fedirt_protocol::private::{PrivateTerms, incomplete_rows};
-use rand::TryRng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
 use std::process::ExitCode;
@@ -95,9 +95,15 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
             ));
         }
     }
-    let setting = Setting { mode, private, colluders: args.colluders.unwrap_or(0) };
-    let (mut finished, sites) =
-        in_process::run_as(setting, plan, sites, &mut UnwrapErr(SysRng), &mut watcher)?;
+    let (mut finished, sites) = match &private {
+        Some(private) if args.algorithm == AlgorithmArg::FedirtDp => {
+            published::run(args, &plan, private, sites)?
+        }
+        _ => {
+            let setting = Setting { mode, private, colluders: args.colluders.unwrap_or(0) };
+            in_process::run_as(setting, plan, sites, &mut UnwrapErr(SysRng), &mut watcher)?
+        }
+    };
     let transcript = watcher.transcript;
     if hides_students {
         warnings.push(remarks::no_ledger());
@@ -190,9 +196,7 @@ fn privacy(
     warnings: &mut Vec<Warning>,
 ) -> Result<PrivateTerms, CliError> {
     let students = sites.iter().map(|(_, table)| table.students() as u64).sum();
-    let mut seed = [0; 32];
-    SysRng.try_fill_bytes(&mut seed).map_err(|error| CliError::Usage(format!("no randomness: {error}")))?;
-    let mut private = plan::private(args, students, seed);
+    let mut private = plan::private(args);
     private.booklets = booklets(args, items)?;
     let large = Delta::new(private.delta)
         .and_then(|delta| delta.is_large_for(students))

@@ -1,11 +1,11 @@
 //! From flags to the plan of a calibration.
 
-use crate::args::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, PresetArg, QuadratureArg};
+use crate::args::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, QuadratureArg};
 use fedirt_model::centre::{AlgorithmKind, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{MissingAnswers, fedirt_dp};
+use fedirt_model::private::MissingAnswers;
 use fedirt_model::quadrature::{GridSpec, Weighting};
-use fedirt_protocol::private::{Mechanism, NoiseAt, PrivateTerms};
+use fedirt_protocol::private::PrivateTerms;
 
 /// The plan for some items and a number of sites.
 pub(super) fn plan(args: &FitArgs, items: Vec<ItemPlan>, sites: usize) -> Plan {
@@ -35,24 +35,12 @@ pub(super) fn plan(args: &FitArgs, items: Vec<ItemPlan>, sites: usize) -> Plan {
     }
 }
 
-/// The terms of a private run, or of the published algorithm, for so many students. `seed` is fresh randomness.
-pub(super) fn private(args: &FitArgs, students: u64, seed: [u8; 32]) -> PrivateTerms {
-    let epsilon = args.epsilon.unwrap_or(1.0);
-    let mechanism = match args.algorithm {
-        AlgorithmArg::FedirtDp => Mechanism::FedirtDp {
-            settings: published(args, students, epsilon),
-            noise: if args.private || args.noise == Some(NoiseArg::Distributed) {
-                NoiseAt::Sites
-            } else {
-                NoiseAt::Server { seed }
-            },
-        },
-        _ => Mechanism::Score2 { mixture: args.mixture },
-    };
+/// What a private run, or one of the published algorithm, promises.
+pub(super) fn private(args: &FitArgs) -> PrivateTerms {
     PrivateTerms {
-        epsilon,
+        epsilon: args.epsilon.unwrap_or(1.0),
         delta: args.delta.unwrap_or(1e-6),
-        mechanism,
+        mixture: args.mixture,
         missing: match args.missing_answers {
             Some(MissingAnswersArg::Wrong) => MissingAnswers::Wrong,
             Some(MissingAnswersArg::Counted) | None => MissingAnswers::Counted,
@@ -61,22 +49,6 @@ pub(super) fn private(args: &FitArgs, students: u64, seed: [u8; 32]) -> PrivateT
         booklets: Vec::new(),
         seed: 1,
     }
-}
-
-/// Settings of FedIRT-DP.
-fn published(args: &FitArgs, students: u64, epsilon: f64) -> fedirt_dp::Settings {
-    let mut settings = match args.preset {
-        Some(PresetArg::Tuned) => fedirt_dp::Settings::tuned(students, epsilon),
-        Some(PresetArg::Study3) => fedirt_dp::Settings::study3(),
-        Some(PresetArg::Published) | None => fedirt_dp::Settings::published(),
-    };
-    settings.rounds = args.max_rounds.unwrap_or(settings.rounds);
-    settings.clip = args.clip.unwrap_or(settings.clip);
-    settings.sampling_rate = args.sampling_rate.unwrap_or(settings.sampling_rate);
-    if let Some(rate) = args.learning_rate {
-        settings.learning_rates = fedirt_dp::LearningRates::all(rate);
-    }
-    settings
 }
 
 fn settings(args: &FitArgs) -> Settings {

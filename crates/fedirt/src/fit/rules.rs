@@ -132,6 +132,10 @@ fn privacy(args: &FitArgs) -> Vec<String> {
             "--noise central: the server would see exact sums; --private means noise made at the sites",
         ),
         (published && args.mixture, "--mixture belongs to score2, not to fedirt-dp"),
+        (
+            args.transcript && published,
+            "--transcript: fedirt-dp runs in one process without the protocol, and sends no messages",
+        ),
         (args.secure && published, "--secure: fedirt-dp adds noise of its own; use --private"),
     ] {
         if given {

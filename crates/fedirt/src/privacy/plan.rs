@@ -10,10 +10,9 @@ use fedirt_figures::{ErrorCurve, Figure, errors_by_epsilon};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
 use fedirt_model::private::MissingAnswers;
+use fedirt_model::simulate::SiteSizes;
 use fedirt_privacy::accountant::{Delta, Epsilon};
-use fedirt_studies::private::forecast::{Errors, Guess, Outlook, outlook};
-use fedirt_studies::private::forecast_terms::Wish;
-use fedirt_studies::simulate::SiteSizes;
+use fedirt_protocol::forecast::{Errors, Guess, Outlook, Wish, outlook};
 use serde_json::json;
 use std::process::ExitCode;
 

@@ -2,8 +2,7 @@
 
 use fedirt_model::private::Prior;
 use fedirt_privacy::accountant::Delta;
-use fedirt_studies::private::forecast::{Expected, Outlook};
-use fedirt_studies::private::forecast_terms::Wish;
+use fedirt_protocol::forecast::{Expected, Outlook, Wish};
 
 /// A standard error at which an effect of ordinary size (SD 0.5) begins to be told from none.
 const USEFUL: f64 = 0.5;

@@ -1,0 +1,124 @@
+//! Before anything is spent: the standard errors that a private study can expect, beside those without privacy.
+
+mod wish;
+
+pub use wish::{Study, Wish};
+
+use crate::private::PrivateRefusal;
+use fedirt_model::private::{Forecast, Score2Result, typical};
+use serde::Serialize;
+
+/// Root mean squares of standard errors; none where there is no such parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Errors {
+    /// Of slopes.
+    pub a: Option<f64>,
+    /// Of difficulties.
+    pub b: f64,
+    /// Of site effects.
+    pub s: Option<f64>,
+}
+
+impl Errors {
+    /// Of a result.
+    pub fn of(result: &Score2Result) -> Self {
+        let items = result.items();
+        let a: Vec<f64> = items.iter().filter_map(|item| item.se_a).collect();
+        let b: Vec<f64> = items.iter().flat_map(|item| item.se_b.clone()).collect();
+        let s: Vec<f64> = result.sites().iter().map(|site| site.1).collect();
+        Self { a: size(&a), b: size(&b).unwrap_or(0.0), s: size(&s) }
+    }
+}
+
+/// Root mean square, of something.
+fn size(x: &[f64]) -> Option<f64> {
+    (!x.is_empty()).then(|| (x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64).sqrt())
+}
+
+/// What to expect at one ε.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Expected {
+    /// ε.
+    pub epsilon: f64,
+    /// μ of Gaussian differential privacy.
+    pub mu: f64,
+    /// SD of the noise in each coordinate of the two sums.
+    pub noise_sd: [f64; 2],
+    /// Variance of the noise over that of sampling, roughly: above 1 intervals are too short.
+    pub noise_ratio: f64,
+    /// Standard errors as the fit would report them, priors included.
+    pub reported: Errors,
+    /// Standard errors from the sums alone.
+    pub sums_alone: Errors,
+}
+
+/// What to expect of a study.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlook {
+    /// Students enrolled.
+    pub students: u64,
+    /// Numbers that a site sends in a round.
+    pub width: usize,
+    /// The bound on a row's whitened score.
+    pub clip: f64,
+    /// Without noise and clipping, priors included.
+    pub without_noise: Errors,
+    /// Without noise, clipping and priors: an ordinary fit.
+    pub maximum_likelihood: Errors,
+    /// At each ε.
+    pub private: Vec<Expected>,
+}
+
+/// Item parameters as they may be, one entry for each item of a wish.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Guess {
+    /// Slopes.
+    pub a: Vec<f64>,
+    /// Difficulties.
+    pub b: Vec<Vec<f64>>,
+}
+
+/// Computes the outlook of a wish at several ε, if items are as guessed and sites do not differ; without a guess, for
+/// an ordinary test at sites that do.
+pub fn outlook(wish: &Wish, guess: Option<&Guess>, epsilons: &[f64]) -> Result<Outlook, PrivateRefusal> {
+    // Neither the clipping norm nor the moments depend on ε.
+    let plan = Study::new(wish, epsilons.first().copied().unwrap_or(1.0))?.plan;
+    let theta = match guess {
+        Some(guess) => {
+            let effects = vec![0.0; plan.sites.len()];
+            plan.coordinates()?.theta(&guess.a, &guess.b, &effects, [0.0; 2])
+        }
+        None => typical(&plan)?,
+    };
+    let studies = epsilons
+        .iter()
+        .map(|&epsilon| {
+            let study = Study::new(wish, epsilon)?;
+            let noise_sd = study.noise_sd()?;
+            Ok((epsilon, study.plan.mu, noise_sd))
+        })
+        .collect::<Result<Vec<_>, PrivateRefusal>>()?;
+    let forecast = Forecast::new(&plan, &theta)?;
+    let expected = |(epsilon, mu, noise_sd): (f64, f64, [f64; 2])| {
+        let reported = forecast.private(noise_sd)?;
+        Ok(Expected {
+            epsilon,
+            mu,
+            noise_sd,
+            noise_ratio: reported.noise_ratio,
+            reported: Errors::of(&reported),
+            sums_alone: Errors::of(&forecast.sums_alone(noise_sd)?),
+        })
+    };
+    Ok(Outlook {
+        students: plan.students(),
+        width: plan.width()?,
+        clip: plan.clip()?,
+        without_noise: Errors::of(&forecast.without_noise()?),
+        maximum_likelihood: Errors::of(&forecast.maximum_likelihood()?),
+        private: studies.into_iter().map(expected).collect::<Result<_, PrivateRefusal>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests;

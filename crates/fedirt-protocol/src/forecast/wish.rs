@@ -1,0 +1,121 @@
+//! A private study as the protocol knows it, before there are any sites or rows.
+
+use crate::private::{Noise, PrivateRefusal, PrivateTerms, noise};
+use crate::terms::{Deadlines, OnLoss, Terms};
+use crate::{SiteId, StudyId};
+use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
+use fedirt_model::design::{Design, DesignItem};
+use fedirt_model::exchange::Effects;
+use fedirt_model::private::{MissingAnswers, PrivateError, Score2Plan};
+use fedirt_model::quadrature::GridSpec;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::Thresholds;
+
+/// What a private study is to calibrate, with whom, and whom it trusts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wish {
+    /// Model and number of categories of each item.
+    pub items: Vec<(String, usize)>,
+    /// Sites and their students.
+    pub sites: Vec<(String, u64)>,
+    /// Fixed site effects or none.
+    pub effects: Effects,
+    /// Without effects: SD between sites.
+    pub site_sd: f64,
+    /// Rows that lack answers.
+    pub missing: MissingAnswers,
+    /// Item sets that students are given, in equal parts at every site; none: all items to everybody.
+    pub booklets: Vec<Vec<usize>>,
+    /// Whether rows that are all lowest or all highest are modelled apart.
+    pub mixture: bool,
+    /// δ.
+    pub delta: f64,
+    /// Sites that may work with the coordinator.
+    pub colluders: usize,
+}
+
+/// Terms and plan of a wish at an ε.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// The terms, with nobody invited yet.
+    pub terms: Terms,
+    /// The calibration.
+    pub plan: Score2Plan,
+}
+
+impl Study {
+    /// As the protocol would plan it, on the grid that a fit uses by default.
+    pub fn new(wish: &Wish, epsilon: f64) -> Result<Self, PrivateRefusal> {
+        let cannot = |what: String| PrivateRefusal::Model(PrivateError::Plan(what));
+        let codes = |categories: usize| (0..categories.min(64) as u8).collect::<Vec<u8>>();
+        let entry = |(column, (model, categories)): (usize, &(String, usize))| DesignItem {
+            column,
+            model: model.clone(),
+            codes: codes(*categories),
+        };
+        let design = Design::try_from(wish.items.iter().enumerate().map(entry).collect::<Vec<_>>())
+            .map_err(|e| cannot(e.to_string()))?;
+        let private = PrivateTerms {
+            epsilon,
+            delta: wish.delta,
+            mixture: wish.mixture,
+            missing: wish.missing,
+            site_sd: wish.site_sd,
+            booklets: wish.booklets.clone(),
+            seed: 1,
+        };
+        // One site has no effect of its own.
+        let effects = if wish.sites.len() < 2 { Effects::None } else { wish.effects };
+        let mut plan = Score2Plan::new(design, effects, wish.sites.clone(), private.mu()?)?;
+        plan.grid = GridSpec::default();
+        (plan.site_sd, plan.missing, plan.mixture) = (wish.site_sd, wish.missing, wish.mixture);
+        if !wish.booklets.is_empty() {
+            let parts = wish.booklets.len() as u64;
+            plan.booklets.clone_from(&wish.booklets);
+            for (site, (_, students)) in plan.sites.iter_mut().zip(&wish.sites) {
+                site.rows = (0..parts).map(|part| (students + part) / parts).collect();
+            }
+        }
+        plan.noise_sd = plan.central_noise()?;
+        let items = wish.items.iter().enumerate().map(|(j, (model, categories))| ItemPlan {
+            name: format!("i{}", j + 1),
+            model: Some(model.clone()),
+            codes: Some(codes(*categories)),
+            anchor: None,
+        });
+        let site = |(k, (name, _)): (usize, &(String, u64))| {
+            let id = SiteId::try_from(format!("{k:09}").as_str()).map_err(|e| cannot(e.to_string()))?;
+            Ok::<_, PrivateRefusal>((id, name.clone()))
+        };
+        let terms = Terms {
+            study: StudyId::try_from("a wish").map_err(|e| cannot(e.to_string()))?,
+            plan_hash: [0; 32],
+            plan: Plan {
+                items: items.collect(),
+                effects,
+                grid: plan.grid,
+                settings: Settings::default(),
+                publish_effects: false,
+                secrecy: Secrecy::BySite,
+            },
+            mode: Mode::Private,
+            private: Some(private),
+            thresholds: Thresholds::new(3 + wish.colluders, wish.colluders)
+                .map_err(|e| cannot(e.to_string()))?,
+            on_loss: OnLoss::End,
+            deadlines: Deadlines::default(),
+            sites: wish.sites.iter().enumerate().map(site).collect::<Result<_, _>>()?,
+        };
+        Ok(Self { terms, plan })
+    }
+
+    /// The noise of a round, from 0, as the sites would make it.
+    pub fn noise(&self, stage: usize) -> Result<Noise, PrivateRefusal> {
+        noise(&self.terms, &self.plan, stage)
+    }
+
+    /// SD of the noise in each coordinate of the sum, in both rounds.
+    pub fn noise_sd(&self) -> Result<[f64; 2], PrivateRefusal> {
+        Ok([self.noise(0)?.sum_sd(), self.noise(1)?.sum_sd()])
+    }
+}
