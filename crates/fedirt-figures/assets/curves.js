@@ -1,4 +1,4 @@
-// The item models in the browser: what the viewer draws from (a, d).
+// The curves of items at `abilities`, from what the program sends: the script knows no item models by name.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const abilities = Array.from(
@@ -7,38 +7,34 @@ const abilities = Array.from(
 );
 const logistic = (x) => 1 / (1 + Math.exp(-x));
 
-// P(x = c) for every category c at ability t.
-function probabilities(item, t) {
-  const [a, ...d] = item.psi;
-  if (item.graded) {
-    const above = [1, ...d.map((step) => logistic(a * t + step)), 0];
-    return above.slice(0, -1).map((p, c) => p - above[c + 1]);
+// P(x = c) for every category c at the n-th ability. Where the model is linear, categories have a slope and an
+// intercept each; otherwise their curves are tabulated, and the lowest category is what the others leave.
+function probabilities(item, n) {
+  if (!item.curves.lines) {
+    const above = item.curves.p.map((curve) => curve[n] / 1000);
+    return [Math.max(0, 1 - above.reduce((sum, p) => sum + p, 0)), ...above];
   }
-  const logits = [0, ...d.map((step, c) => (c + 1) * a * t + step)];
+  const logits = item.curves.lines.map(([slope, intercept]) => slope * abilities[n] + intercept);
   const top = Math.max(...logits);
   const weights = logits.map((x) => Math.exp(x - top));
   const total = weights.reduce((sum, w) => sum + w, 0);
   return weights.map((w) => w / total);
 }
 
-// Fisher information about ability.
-function information(item, t) {
-  const [a, ...d] = item.psi;
-  const p = probabilities(item, t);
-  if (item.graded) {
-    const above = [1, ...d.map((step) => logistic(a * t + step)), 0];
-    return p.reduce((sum, pc, c) => sum + pc * (a * (1 - above[c] - above[c + 1])) ** 2, 0);
-  }
-  const mean = p.reduce((sum, pc, c) => sum + c * pc, 0);
-  return a * a * p.reduce((sum, pc, c) => sum + pc * (c - mean) ** 2, 0);
+// Fisher information about ability at the n-th ability: the variance of the slopes, where the model is linear.
+function information(item, n) {
+  if (!item.curves.lines) return item.curves.information[n];
+  const p = probabilities(item, n);
+  const slopes = item.curves.lines.map(([slope]) => slope);
+  const mean = p.reduce((sum, pc, c) => sum + slopes[c] * pc, 0);
+  return p.reduce((sum, pc, c) => sum + pc * (slopes[c] - mean) ** 2, 0);
 }
 
 const Z = 1.959963984540054;
 
 // 95 % limits of the curve of a binary item, on the logit.
 function bandLimits(item, t) {
-  const [a, d] = item.psi;
-  const [varA, cov, varD] = item.cov;
+  const [a, d, varA, cov, varD] = item.band;
   const half = Z * Math.sqrt(Math.max(0, t * t * varA + 2 * t * cov + varD));
   return [logistic(a * t + d - half), logistic(a * t + d + half)];
 }

@@ -39,10 +39,10 @@ function emptied(svg, name) {
 
 function drawCurves(svg, item) {
   const draw = pen(svg, emptied(svg, "marks"));
-  const categories = item.psi.length;
+  const categories = item.codes.length;
   const shown = categories === 2 ? [1] : [...Array(categories).keys()];
-  const p = abilities.map((t) => probabilities(item, t));
-  if (item.cov) {
+  const p = abilities.map((_, n) => probabilities(item, n));
+  if (item.band) {
     const limits = abilities.map((t) => bandLimits(item, t));
     const side = (i) => abilities.map((t, n) => [draw.x(t), draw.y(limits[n][i])]);
     draw.area([...side(1), ...side(0).reverse()], data.ink.accent);
@@ -91,7 +91,7 @@ function drawLabels(draw, item, p, curve) {
 }
 
 function drawInformation(svg, item) {
-  const values = abilities.map((t) => information(item, t));
+  const values = abilities.map((_, n) => information(item, n));
   const raw = Math.max(...values) / 5 || 0.2;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = power * [1, 2, 5, 10].find((factor) => factor >= raw / power - 1e-9);

@@ -16,9 +16,9 @@ function fillTable(table, headers, rows) {
 }
 
 function curveTables(item) {
-  const shown = item.psi.length === 2 ? [1] : [...item.codes.keys()];
-  const model = abilities.map((t) => {
-    const p = probabilities(item, t);
+  const shown = item.codes.length === 2 ? [1] : [...item.codes.keys()];
+  const model = abilities.map((t, n) => {
+    const p = probabilities(item, n);
     return [t.toFixed(2), ...shown.map((c) => p[c].toFixed(3))];
   });
   const observed = (item.observed ?? []).map(([t, weight, ...shares]) => [
@@ -48,7 +48,7 @@ function refresh(id, item, title, draw, tables) {
 
 function axisName(svg, item) {
   const name = [...svg.children].find((node) => node.tagName === "text");
-  name.textContent = item.psi.length === 2 ? `Probability of answer ${item.codes[1]}` : "Probability of each category";
+  name.textContent = item.codes.length === 2 ? `Probability of answer ${item.codes[1]}` : "Probability of each category";
 }
 
 function choose(index) {
@@ -60,11 +60,11 @@ function choose(index) {
   message.textContent = item.why ?? "";
   showView();
   if (item.why) return;
-  const informed = abilities.map((t) => [t.toFixed(2), information(item, t).toFixed(3)]);
+  const informed = abilities.map((t, n) => [t.toFixed(2), information(item, n).toFixed(3)]);
   refresh("item-curves", item, `Characteristic curves of ${item.name}`, drawCurves, curveTables(item));
   for (const svg of document.querySelectorAll("#item-curves .drawing svg")) axisName(svg, item);
   refresh("item-information", item, `Information of ${item.name}`, drawInformation, [[["Ability", "Information"], informed]]);
-  const notes = [item.observed ? data.notes.points : data.notes.withheld, ...(item.cov ? [data.notes.band] : [])];
+  const notes = [item.observed ? data.notes.points : data.notes.withheld, ...(item.band ? [data.notes.band] : [])];
   document.querySelector("#item-curves figcaption").textContent = notes.join(" ");
 }
 

@@ -40,7 +40,7 @@ pub fn characteristic_curves(fit: &Fit, item: usize) -> Figure {
     } else {
         figure = figure.note(withheld(&fit.mode, "observed shares by ability"));
     }
-    if shape::covariance(own).is_some() {
+    if shape::band(own).is_some() {
         figure = figure.note(ABOUT_BAND);
     }
     figure
@@ -106,9 +106,9 @@ impl Plot<'_> {
 
     fn marks(&self, canvas: &mut Canvas, frame: &Frame) {
         let categories = self.item.categories;
-        if let (Some(psi), Some(covariance)) = (shape::parameters(self.item), shape::covariance(self.item)) {
+        if let Some((psi, covariance)) = shape::band(self.item) {
             let limits: Vec<(f64, f64)> =
-                self.grid.iter().map(|&t| shape::limits(&psi, covariance, t)).collect();
+                self.grid.iter().map(|&t| shape::limits(psi, covariance, t)).collect();
             let line = |pick: fn(&(f64, f64)) -> f64| {
                 frame.points(self.grid, &limits.iter().map(pick).collect::<Vec<_>>())
             };

@@ -1,7 +1,7 @@
 //! An item's curves over ability, from its reported parameters.
 
 use fedirt_model::fit::{Fit, FitItem};
-use fedirt_model::items::{self, Curves, Order};
+use fedirt_model::items::{Curves, Order};
 
 use crate::figure::Z;
 use crate::text::finite;
@@ -23,17 +23,6 @@ pub(crate) fn grid(fit: &Fit, points: usize) -> Vec<f64> {
     (0..=last).map(|n| low + (high - low) * n as f64 / last as f64).collect()
 }
 
-/// Slope and intercepts, where all of them are there and make sense.
-pub(crate) fn parameters(item: &FitItem) -> Option<Vec<f64>> {
-    let model = items::model(&item.model)?;
-    let a = finite(item.a)?;
-    let d: Vec<f64> = item.d.iter().map(|d| finite(*d)).collect::<Option<_>>()?;
-    if d.is_empty() || d.len() + 1 != item.categories || !model.admissible(&d) {
-        return None;
-    }
-    Some(std::iter::once(a).chain(d).collect())
-}
-
 /// Curves of one item on a grid of abilities.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
@@ -49,8 +38,8 @@ pub(crate) struct Shape {
 
 /// The curves, unless the item has no (finite) estimates.
 pub(crate) fn shape(item: &FitItem, grid: &[f64]) -> Option<Shape> {
-    let psi = parameters(item)?;
-    let curves = Curves::new(items::model(&item.model)?, &psi, grid, Order::Score);
+    let (model, psi) = item.estimates()?;
+    let curves = Curves::new(model, item.categories, &psi, grid, Order::Score);
     let probability: Vec<Vec<f64>> =
         (0..curves.categories()).map(|c| curves.log_p(c).iter().map(|log_p| log_p.exp()).collect()).collect();
     let nodes = 0..grid.len();
@@ -67,29 +56,28 @@ pub(crate) fn shape(item: &FitItem, grid: &[f64]) -> Option<Shape> {
     fine.then_some(Shape { probability, information, expected, variance })
 }
 
-/// Var(a), Cov(a, d) and Var(d) of a binary item.
+/// (a, d) of a binary item with a single slope, and Var(a), Cov(a, d) and Var(d).
 ///
 /// A fit reports standard errors, not covariances; but b = −d/a was given its error by the delta method,
 /// a²·Var(b) = Var(d) + b²·Var(a) + 2b·Cov(a, d), which can be solved for the covariance. Near b = 0 it cannot,
 /// and for items with more steps the reported errors do not determine it: then there is no band.
-pub(crate) fn covariance(item: &FitItem) -> Option<[f64; 3]> {
-    let psi = parameters(item)?;
-    let [a, _] = psi[..] else { return None };
+pub(crate) fn band(item: &FitItem) -> Option<([f64; 2], [f64; 3])> {
+    let (_, psi) = item.estimates()?;
+    let [a, d] = psi[..] else { return None };
     let var_d = finite(*item.se_d.first()?)?.powi(2);
-    let Some(se_a) = finite(item.se_a) else { return Some([0.0, 0.0, var_d]) };
-    let var_a = se_a.powi(2);
     let (b, se_b) = (finite(*item.b.first()?)?, finite(*item.se_b.first()?)?);
+    let Some(se_a) = finite(item.se_a) else { return Some(([a, d], [0.0, 0.0, var_d])) };
+    let var_a = se_a.powi(2);
     if b.abs() < 1e-3 {
         return None;
     }
     let cov = (a * a * se_b * se_b - var_d - b * b * var_a) / (2.0 * b);
-    (cov.abs() <= (var_a * var_d).sqrt()).then_some([var_a, cov, var_d])
+    (cov.abs() <= (var_a * var_d).sqrt()).then_some(([a, d], [var_a, cov, var_d]))
 }
 
 /// 95 % limits of P(x = 1) at an ability: on the logit a·t + d, where the estimates are closest to normal.
-pub(crate) fn limits(psi: &[f64], covariance: [f64; 3], t: f64) -> (f64, f64) {
-    let [var_a, cov, var_d] = covariance;
-    let logit = psi[0] * t + psi[1];
+pub(crate) fn limits([a, d]: [f64; 2], [var_a, cov, var_d]: [f64; 3], t: f64) -> (f64, f64) {
+    let logit = a * t + d;
     let half = Z * (t * t * var_a + 2.0 * t * cov + var_d).max(0.0).sqrt();
     let logistic = |x: f64| 1.0 / (1.0 + (-x).exp());
     (logistic(logit - half), logistic(logit + half))

@@ -63,9 +63,13 @@ impl Request {
         };
         let size = |entries: usize| (0..).find(|&n| triangle(n) >= entries).unwrap_or(0);
         match slot.statistic {
-            S::Gradient | S::CategoryCounts | S::TrainedParameters => (0..slot.len).map(item).collect(),
+            S::Gradient | S::TrainedParameters => (0..slot.len).map(item).collect(),
+            S::CategoryCounts => (0..slot.len).map(|cell| Need::Item(design.item_of_cell(cell))).collect(),
             S::LocalEstimates | S::LocalWeights | S::LocalVariances => (0..slot.len).map(item).collect(),
-            S::PairTable | S::Information => lower(size(slot.len), &both),
+            S::Information => lower(size(slot.len), &both),
+            S::PairTable => {
+                lower(design.cells(), &|c, h| Need::pair(design.item_of_cell(c), design.item_of_cell(h)))
+            }
             S::ScoreProducts => {
                 let fixed = self.effects == Effects::Fixed;
                 lower(size(slot.len), &|r, c| match both(r, c) {
@@ -75,10 +79,10 @@ impl Request {
             }
             S::SchoolProducts | S::SchoolPairs => lower(design.len(), &Need::pair),
             S::CompleteInformation => {
-                (0..design.len()).flat_map(|j| vec![Need::Item(j); triangle(design.categories(j))]).collect()
+                (0..design.len()).flat_map(|j| vec![Need::Item(j); triangle(design.span(j).len())]).collect()
             }
             S::Answers => (0..slot.len).map(Need::Item).collect(),
-            S::Curves => (0..slot.len).map(|at| item(at / CURVE_POINTS)).collect(),
+            S::Curves => (0..slot.len).map(|at| Need::Item(design.item_of_cell(at / CURVE_POINTS))).collect(),
             S::EffectSites | S::EffectSum | S::EffectVariances => (0..slot.len).map(Need::Part).collect(),
             S::EffectLoadings => (0..slot.len).map(|at| item(at % p)).collect(),
             S::Students | S::Weight | S::Loglik | S::AbilityHistogram | S::NoisyScores => {

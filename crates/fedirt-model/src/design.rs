@@ -1,9 +1,9 @@
-//! What is calibrated: the items, their models and categories, and where their parameters stand.
+//! What is calibrated: the items, their models and categories, and where their numbers stand.
 //!
-//! An item with categories 0..=m has m + 1 parameters (a, d_1..d_m), so parameters and categories share one
-//! layout: item j owns positions `offset(j)..offset(j + 1)` of either.
+//! There are two layouts. Gradients and information are over *parameters*: item j owns positions `span(j)`, its slopes
+//! first. Counts, pair tables and curves are over *cells*, one per category of each item: item j owns `cell_span(j)`.
 
-use crate::items::{self, ItemModel};
+use crate::items::{self, ItemModel, Parameter, Role};
 use serde::{Deserialize, Serialize};
 
 /// Most categories an item may have.
@@ -24,7 +24,7 @@ pub struct DesignItem {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DesignError {
     /// A model that does not exist.
-    #[error("there is no model {0:?}; models are 2pl, 1pl, rasch, pcm, gpcm and grm")]
+    #[error("there is no model {name:?}; models are {known}", name = .0, known = items::model_names())]
     UnknownModel(String),
     /// Fewer than two categories, too many, or codes not in ascending order.
     #[error("item at column {column}: codes {codes:?} are not 2 to 32 ascending categories")]
@@ -52,7 +52,9 @@ pub enum DesignError {
 pub struct Design {
     items: Vec<DesignItem>,
     models: Vec<&'static dyn ItemModel>,
+    parameters: Vec<Parameter>,
     offsets: Vec<usize>,
+    cell_offsets: Vec<usize>,
 }
 
 impl PartialEq for Design {
@@ -66,8 +68,9 @@ impl TryFrom<Vec<DesignItem>> for Design {
 
     fn try_from(items: Vec<DesignItem>) -> Result<Self, DesignError> {
         let mut models = Vec::with_capacity(items.len());
-        let mut offsets = vec![0];
-        let mut end = 0;
+        let mut parameters = Vec::new();
+        let (mut offsets, mut cell_offsets) = (vec![0], vec![0]);
+        let mut cells = 0;
         for item in &items {
             let model =
                 items::model(&item.model).ok_or_else(|| DesignError::UnknownModel(item.model.clone()))?;
@@ -80,10 +83,12 @@ impl TryFrom<Vec<DesignItem>> for Design {
                 return Err(DesignError::NotBinary { column, categories, model });
             }
             models.push(model);
-            end += categories;
-            offsets.push(end);
+            parameters.extend(model.parameters(categories));
+            offsets.push(parameters.len());
+            cells += categories;
+            cell_offsets.push(cells);
         }
-        Ok(Self { items, models, offsets })
+        Ok(Self { items, models, parameters, offsets, cell_offsets })
     }
 }
 
@@ -114,24 +119,24 @@ impl Design {
         self.models[item]
     }
 
-    /// Number of categories of an item, which is its number of parameters.
+    /// Number of categories of an item.
     pub fn categories(&self, item: usize) -> usize {
-        self.offsets[item + 1] - self.offsets[item]
-    }
-
-    /// Position of an item's slope (as a parameter) or lowest category.
-    pub fn offset(&self, item: usize) -> usize {
-        self.offsets[item]
-    }
-
-    /// All offsets, and at the end the number of parameters.
-    pub fn offsets(&self) -> &[usize] {
-        &self.offsets
+        self.cell_offsets[item + 1] - self.cell_offsets[item]
     }
 
     /// Number of item parameters.
     pub fn parameters(&self) -> usize {
-        self.offsets[self.items.len()]
+        self.parameters.len()
+    }
+
+    /// What a parameter is.
+    pub fn parameter(&self, at: usize) -> &Parameter {
+        &self.parameters[at]
+    }
+
+    /// Position of an item's first parameter, a slope.
+    pub fn offset(&self, item: usize) -> usize {
+        self.offsets[item]
     }
 
     /// Positions of an item's parameters.
@@ -139,25 +144,57 @@ impl Design {
         self.offsets[item]..self.offsets[item + 1]
     }
 
+    /// Positions of an item's slopes, which stand before its other parameters.
+    pub fn slopes(&self, item: usize) -> std::ops::Range<usize> {
+        let span = self.span(item);
+        let slopes =
+            self.parameters[span.clone()].iter().filter(|p| matches!(p.role, Role::Slope { .. })).count();
+        span.start..span.start + slopes
+    }
+
     /// The item that owns a parameter.
     pub fn item_of(&self, parameter: usize) -> usize {
         self.offsets.partition_point(|o| *o <= parameter) - 1
     }
 
-    /// Whether all intercepts are admissible and all numbers finite.
-    pub fn admissible(&self, psi: &[f64]) -> bool {
-        psi.iter().all(|x| x.is_finite())
-            && (0..self.len()).all(|j| self.model(j).admissible(&psi[self.offset(j) + 1..self.offset(j + 1)]))
+    /// Position of the slope that belongs to an intercept, and how often it counts; none for a slope.
+    pub fn slope_of(&self, parameter: usize) -> Option<(usize, f64)> {
+        match self.parameters[parameter].role {
+            Role::Slope { .. } => None,
+            Role::Intercept { slope, score } => Some((self.offset(self.item_of(parameter)) + slope, score)),
+        }
     }
 
-    /// How the parameters move when the origin of ability moves down by one: a_j·score for intercepts, 0 for slopes.
+    /// Number of cells: categories of all items.
+    pub fn cells(&self) -> usize {
+        self.cell_offsets[self.items.len()]
+    }
+
+    /// Position of an item's lowest category.
+    pub fn cell_offset(&self, item: usize) -> usize {
+        self.cell_offsets[item]
+    }
+
+    /// Positions of an item's categories.
+    pub fn cell_span(&self, item: usize) -> std::ops::Range<usize> {
+        self.cell_offsets[item]..self.cell_offsets[item + 1]
+    }
+
+    /// The item that owns a cell.
+    pub fn item_of_cell(&self, cell: usize) -> usize {
+        self.cell_offsets.partition_point(|o| *o <= cell) - 1
+    }
+
+    /// Whether the models allow all parameters, and all numbers are finite.
+    pub fn admissible(&self, psi: &[f64]) -> bool {
+        psi.iter().all(|x| x.is_finite())
+            && (0..self.len()).all(|j| self.model(j).admissible(&psi[self.span(j)]))
+    }
+
+    /// How the parameters move when the origin of ability moves down by one: slope times score for intercepts, 0 for
+    /// slopes.
     pub fn shift_direction(&self, psi: &[f64]) -> Vec<f64> {
-        let mut direction = vec![0.0; self.parameters()];
-        for j in 0..self.len() {
-            for step in 1..self.categories(j) {
-                direction[self.offset(j) + step] = psi[self.offset(j)] * self.model(j).shift_score(step);
-            }
-        }
-        direction
+        let shift = |r: usize| self.slope_of(r).map_or(0.0, |(slope, score)| psi[slope] * score);
+        (0..self.parameters()).map(shift).collect()
     }
 }

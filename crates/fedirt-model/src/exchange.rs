@@ -212,7 +212,7 @@ impl Request {
         match curvature {
             Curvature::None => {}
             Curvature::Complete => {
-                let blocks = (0..self.design.len()).map(|j| triangle(self.design.categories(j)));
+                let blocks = (0..self.design.len()).map(|j| triangle(self.design.span(j).len()));
                 slots.push(slot(Statistic::CompleteInformation, blocks.sum()));
             }
             Curvature::Observed => {
@@ -233,18 +233,18 @@ impl Request {
     /// The vectors of an answer, in order.
     pub fn schema(&self) -> Vec<Slot> {
         let slot = |statistic, len| Slot { statistic, len };
-        let (p, j) = (self.design.parameters(), self.design.len());
+        let (p, cells, j) = (self.design.parameters(), self.design.cells(), self.design.len());
         let mut slots = Vec::new();
         match &self.ask {
             Ask::Counts => {
                 slots.push(slot(Statistic::Students, 1));
                 slots.push(slot(Statistic::Weight, 1));
-                slots.push(slot(Statistic::CategoryCounts, p));
+                slots.push(slot(Statistic::CategoryCounts, cells));
             }
             Ask::Start { between } => {
                 slots.push(slot(Statistic::Students, 1));
                 slots.push(slot(Statistic::Weight, 1));
-                slots.push(slot(Statistic::PairTable, triangle(p)));
+                slots.push(slot(Statistic::PairTable, triangle(cells)));
                 if self.effects != Effects::None && *between != BetweenSites::Withheld {
                     slots.push(slot(Statistic::SchoolProducts, triangle(j)));
                     slots.push(slot(Statistic::SchoolPairs, triangle(j)));
@@ -283,7 +283,7 @@ impl Request {
                 slots.push(slot(Statistic::Loglik, 1));
                 slots.push(slot(Statistic::Gradient, self.coordinates()));
                 slots.push(slot(Statistic::Answers, j));
-                slots.push(slot(Statistic::Curves, p * CURVE_POINTS));
+                slots.push(slot(Statistic::Curves, cells * CURVE_POINTS));
                 slots.push(slot(Statistic::AbilityHistogram, CURVE_POINTS));
                 if *publish_effects {
                     slots.push(slot(Statistic::OwnEffect, 2));

@@ -2,13 +2,23 @@
 //!
 //! What a mode does not release is `None` (`null`), never left out.
 
-use serde::{Deserialize, Serialize};
+mod item;
+
+pub use item::{FitItem, NamedNumbers};
+
+use crate::items::default_model;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The value of [`Fit::format`] that this version writes.
-pub const FORMAT: &str = "fedirt.fit/1";
+pub const FORMAT: &str = "fedirt.fit/2";
 
-/// A finished calibration.
+/// The format before items had named parameters. In it, `1pl` stands for slopes of 1 with an SD of 1.
+const FIRST_FORMAT: &str = "fedirt.fit/1";
+
+/// A finished calibration. What is read in an older format is brought to [`FORMAT`] as it is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct Fit {
     /// Format name and version, [`FORMAT`].
     pub format: String,
@@ -76,6 +86,37 @@ pub struct Fit {
     pub version: String,
 }
 
+/// The model of all calibrated items, or `mixed` where they differ.
+pub fn common_model(items: &[FitItem]) -> String {
+    let mut models = items.iter().filter(|i| i.categories > 1).map(|i| i.model.as_str());
+    let first = models.next().unwrap_or(default_model(2).name());
+    if models.all(|m| m == first) { first } else { "mixed" }.to_owned()
+}
+
+impl Serialize for Fit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fit = Self::deserialize(deserializer)?;
+        match fit.format.as_str() {
+            FORMAT => {}
+            FIRST_FORMAT => {
+                FORMAT.clone_into(&mut fit.format);
+                fit.items.iter_mut().for_each(FitItem::name_parameters);
+            }
+            other => {
+                let known = format!("this version reads {FORMAT:?} and {FIRST_FORMAT:?}");
+                return Err(D::Error::custom(format!("its format is {other:?}, {known}")));
+            }
+        }
+        Ok(fit)
+    }
+}
+
 /// Grid over ability.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quadrature {
@@ -100,35 +141,6 @@ pub struct Latent {
     pub se_sd: Option<f64>,
     /// Standard error of the mean, where estimated.
     pub se_mean: Option<f64>,
-}
-
-/// One item on the reported scale.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FitItem {
-    /// Column name.
-    pub name: String,
-    /// `2pl`, `1pl`, `rasch`, `pcm`, `gpcm` or `grm`.
-    pub model: String,
-    /// Number of categories calibrated.
-    pub categories: usize,
-    /// The file's code of each calibrated category, lowest first.
-    pub codes: Vec<u8>,
-    /// Discrimination (slope).
-    pub a: Option<f64>,
-    /// Intercepts, one per step: cumulative for gpcm and pcm, decreasing for grm (mirt's d1, d2, …).
-    pub d: Vec<Option<f64>>,
-    /// Difficulties, one per step.
-    pub b: Vec<Option<f64>>,
-    /// Standard error of `a` (`null` where fixed).
-    pub se_a: Option<f64>,
-    /// Standard errors of `d`.
-    pub se_d: Vec<Option<f64>>,
-    /// Standard errors of `b`.
-    pub se_b: Vec<Option<f64>>,
-    /// Answers given.
-    pub n: Option<u64>,
-    /// Whether the parameters were given, not estimated.
-    pub fixed: bool,
 }
 
 /// One site.

@@ -34,7 +34,7 @@ fn site_loglik(fit: &Fit, rows: &[Vec<u8>], s: f64) -> f64 {
         .map(|item| {
             let psi: Vec<f64> = item.a.into_iter().chain(item.d.iter().flatten().copied()).collect();
             let model = items::model(&item.model).expect("fits name models that exist");
-            Curves::new(model, &psi, &t, Order::Probability)
+            Curves::new(model, psi.len(), &psi, &t, Order::Probability)
         })
         .collect();
     rows.iter()

@@ -118,18 +118,18 @@ fn fix(item: &mut ItemPlan, given: FixedItem) {
         Steps::Intercepts(d) => d.len(),
         Steps::Difficulties(b) => b.len(),
     };
-    let name = item.model.clone().unwrap_or_else(|| if steps == 1 { "2pl" } else { "gpcm" }.to_owned());
-    let d = match (given.steps, items::model(&name)) {
+    let name = item.model.clone().unwrap_or_else(|| items::default_model(steps + 1).name().to_owned());
+    let d = match (given.steps, items::model(&name).and_then(|model| model.one_slope())) {
         (Steps::Difficulties(b), Some(model)) => model.intercepts(given.a, &b),
         (Steps::Intercepts(d) | Steps::Difficulties(d), _) => d,
     };
     item.model = Some(name);
-    item.anchor = Some(Anchor { a: given.a, d });
+    item.anchor = Some(Anchor::one_slope(given.a, &d));
 }
 
 /// A fixed item with more categories than anyone here chose: right, or the parameters of another item.
 fn unused_fixed_steps(item: &ItemPlan, seen: u64) -> Option<Warning> {
-    let categories = item.anchor.as_ref()?.d.len() + 1;
+    let categories = item.anchor.as_ref()?.categories;
     let chosen = seen.count_ones() as usize;
     (chosen > 0 && chosen < categories).then(|| Warning {
         code: "fixed_item_categories".to_owned(),
@@ -143,7 +143,7 @@ fn unused_fixed_steps(item: &ItemPlan, seen: u64) -> Option<Warning> {
 /// Where the number of categories is given, the codes that stand for them: 0, 1, … or, if the files say so,
 /// 1, 2, …. Otherwise a complaint.
 fn settle_codes(item: &mut ItemPlan, seen: u64) -> Option<String> {
-    let anchored = item.anchor.as_ref().map(|anchor| anchor.d.len() + 1);
+    let anchored = item.anchor.as_ref().map(|anchor| anchor.categories);
     let stated = item.codes.as_ref().map(Vec::len);
     let (name, source) = (&item.name, if anchored.is_some() { "fixed items" } else { "codebook" });
     if let (Some(steps), Some(stated)) = (anchored, stated)

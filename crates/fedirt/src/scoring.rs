@@ -81,28 +81,26 @@ impl Bank {
     pub(crate) fn new(fit: &Fit) -> Result<Self, CliError> {
         let (mut bank, mut unscored, mut problems) = (Vec::new(), Vec::new(), Vec::new());
         for item in &fit.items {
-            let parameters: Option<Vec<f64>> =
-                std::iter::once(item.a).chain(item.d.iter().copied()).collect();
-            let Some(psi) = parameters.filter(|psi| psi.len() > 1) else {
-                unscored.push(item.name.clone());
-                continue;
-            };
-            match items::model(&item.model) {
-                Some(model) if psi.len() == item.codes.len() => bank.push(BankItem {
-                    name: item.name.clone(),
-                    scored: ScoredItem { model, psi },
-                    codes: item.codes.clone(),
-                }),
-                Some(_) => problems.push(format!(
-                    "the fit is damaged: item {} has {} codes and {} steps",
-                    item.name,
-                    item.codes.len(),
-                    psi.len() - 1
-                )),
-                None => problems.push(format!(
+            if items::model(&item.model).is_none() {
+                problems.push(format!(
                     "item {} has the model {}, which this version does not know",
                     item.name, item.model
-                )),
+                ));
+            } else if item.categories != item.codes.len() {
+                problems.push(format!(
+                    "the fit is damaged: item {} has {} codes and {} categories",
+                    item.name,
+                    item.codes.len(),
+                    item.categories
+                ));
+            } else if let Some((model, psi)) = item.estimates() {
+                bank.push(BankItem {
+                    name: item.name.clone(),
+                    scored: ScoredItem { model, categories: item.categories, psi },
+                    codes: item.codes.clone(),
+                });
+            } else {
+                unscored.push(item.name.clone());
             }
         }
         CliError::usage(problems)?;

@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
 use fedirt_figures::escape;
 use fedirt_figures::{Figure, Table};
-use fedirt_model::fit::{FORMAT, Fit, FitItem};
+use fedirt_model::fit::{Fit, FitItem};
 use fedirt_pages::figure::{Numbers, figure, table};
 use fedirt_pages::{Fields, Frame, Html, Visitor, render};
 
@@ -73,10 +73,7 @@ pub(super) async fn with_file(
     let mut page = page(&hall, &visitor, &seen);
     page.has_fit = true;
     match serde_json::from_str::<Fit>(fields.get("fit")) {
-        Ok(other) if other.format == FORMAT => page.against = Some(against(&own, &other, "the other fit")),
-        Ok(other) => {
-            page.problem = Some(format!("Its format is {:?}, and {FORMAT:?} is needed.", other.format))
-        }
+        Ok(other) => page.against = Some(against(&own, &other, "the other fit")),
         Err(error) => {
             page.problem = Some(format!(
                 "This is no fit.json of fedirt ({error}). Choose the file that `fedirt fit --out` wrote."

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use fedirt_figures::{expected_score, item_parameters, test_information, wright_map};
 use fedirt_model::fit::{Fit, FitItem, Warning};
-use fedirt_model::items::{Curves, Order, model};
+use fedirt_model::items::{Curves, Order};
 use fedirt_pages::figure::{Numbers, figure};
 use fedirt_pages::frame::respond;
 use fedirt_pages::{Frame, Html, Link, PageError, Visitor, render};
@@ -153,15 +153,8 @@ const SPARK: (f64, f64) = (64.0, 20.0);
 
 /// The curves in the size of a word: the numbers of the row say the same.
 fn spark(item: &FitItem, grid: &[f64]) -> Html {
-    let psi: Option<Vec<f64>> = std::iter::once(item.a).chain(item.d.iter().copied()).collect();
-    let (Some(psi), Some(model)) = (psi.filter(|psi| psi.iter().all(|v| v.is_finite())), model(&item.model))
-    else {
-        return Html(words::NONE.into());
-    };
-    if item.d.is_empty() || item.d.len() + 1 != item.categories || !model.admissible(&psi[1..]) {
-        return Html(words::NONE.into());
-    }
-    let curves = Curves::new(model, &psi, grid, Order::Score);
+    let Some((model, psi)) = item.estimates() else { return Html(words::NONE.into()) };
+    let curves = Curves::new(model, item.categories, &psi, grid, Order::Score);
     let mut path = String::new();
     for c in usize::from(item.categories == 2)..item.categories {
         for (n, log_p) in curves.log_p(c).iter().enumerate() {

@@ -135,6 +135,11 @@ pub fn large_fit(items: usize, sites: usize) -> Fit {
         se_b: vec![Some(0.09)],
         n: Some(10_000),
         fixed: false,
+        parameters: [("a1".to_owned(), Some(1.2 + 0.5 * wave(n)))]
+            .into_iter()
+            .chain([("d".to_owned(), Some(-(1.2 + 0.5 * wave(n)) * 2.0 * wave(3 * n)))])
+            .collect(),
+        se: [("a1".to_owned(), Some(0.1)), ("d".to_owned(), Some(0.08))].into_iter().collect(),
     };
     let site = |n: usize| FitSite {
         name: format!("site{n:03}"),

@@ -1,11 +1,13 @@
-//! What the script needs to draw any item: parameters and observed points as compact JSON.
+//! What the script needs to draw any item: its curves and observed points as compact JSON.
 
 use fedirt_model::fit::{Fit, FitItem};
+use fedirt_model::items::Role;
 use serde_json::{Value, json};
 
 use crate::canvas::Ink;
 use crate::characteristic::{ABOUT_BAND, ABOUT_POINTS};
 use crate::figure::withheld;
+use crate::shape::Shape;
 use crate::{observed, shape};
 
 /// Writes the data into the page, where it is text and cannot become markup or script.
@@ -45,7 +47,7 @@ fn safe(json: &str) -> String {
 fn item(fit: &Fit, index: usize) -> Value {
     let item: &FitItem = &fit.items[index];
     let codes: Vec<String> = (0..item.categories).map(|c| shape::category(item, c)).collect();
-    let Some(psi) = shape::parameters(item) else {
+    let Some(shape) = shape::shape(item, &shape::grid(fit, shape::POINTS)) else {
         return json!({"name": item.name, "why": shape::no_estimates(item)});
     };
     let points: Option<Vec<Vec<f64>>> = observed::points(fit, index).map(|points| {
@@ -59,12 +61,32 @@ fn item(fit: &Fit, index: usize) -> Value {
     });
     json!({
         "name": item.name,
-        "graded": item.model == "grm",
         "codes": codes,
-        "psi": psi.iter().map(|v| rounded(*v, 5)).collect::<Vec<_>>(),
+        "curves": curves(item, &shape),
         "b": item.b.first().copied().flatten().map(|b| rounded(b, 4)),
-        "cov": shape::covariance(item).map(|c| c.map(|v| rounded(v, 7))),
+        "band": shape::band(item).map(|(psi, covariance)| [&psi[..], &covariance[..]].concat().iter().map(|v| rounded(*v, 7)).collect::<Vec<_>>()),
         "observed": points,
+    })
+}
+
+/// An item's curves: a slope and an intercept for each category where its model is linear in them, which is short;
+/// otherwise the probabilities (in thousandths; the lowest category is what the others leave) and the information.
+fn curves(item: &FitItem, shape: &Shape) -> Value {
+    if let Some((model, psi)) = item.estimates()
+        && let Some(weights) = model.category_weights(item.categories)
+    {
+        let roles = model.parameters(item.categories);
+        let sum = |c: usize, slopes: bool| -> f64 {
+            let wanted = |r: &usize| matches!(roles[*r].role, Role::Slope { .. }) == slopes;
+            (0..psi.len()).filter(wanted).map(|r| psi[r] * weights[r][c]).sum()
+        };
+        let line = |c: usize| [rounded(sum(c, true), 5), rounded(sum(c, false), 5)];
+        return json!({"lines": (0..item.categories).map(line).collect::<Vec<_>>()});
+    }
+    let thousandths = |p: &Vec<f64>| p.iter().map(|p| (p * 1000.0).round() as i64).collect::<Vec<_>>();
+    json!({
+        "p": shape.probability[1..].iter().map(thousandths).collect::<Vec<_>>(),
+        "information": shape.information.iter().map(|v| rounded(*v, 4)).collect::<Vec<_>>(),
     })
 }
 

@@ -129,7 +129,7 @@ fn sparkline(item: &FitItem, grid: &[f64]) -> String {
 
 /// The first item drawn still; the script redraws it for any other.
 fn viewer(out: &mut String, fit: &Fit) {
-    let first = fit.items.iter().position(|item| shape::parameters(item).is_some()).unwrap_or(0);
+    let first = fit.items.iter().position(|item| item.estimates().is_some()).unwrap_or(0);
     out.push_str(
         "<div class=\"viewer\" id=\"viewer\">\n<div class=\"controls\">\n<label>Item <select id=\"item\">",
     );

@@ -1,7 +1,8 @@
 //! Fits as a calibration would report them, computed from known parameters: for tests and the demonstration.
 
 use fedirt_model::fit::{
-    Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, Privacy, Quadrature, TraceEntry, Warning,
+    Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, NamedNumbers, Privacy, Quadrature, TraceEntry,
+    Warning,
 };
 use fedirt_model::items::{self, Curves, Order};
 
@@ -126,9 +127,10 @@ fn item(plan: Plan, j: usize, n: u64, grid: &[f64], density: &[f64], dice: &mut 
     let b: Vec<f64> = (0..steps)
         .map(|c| middle + 1.1 * (c as f64 - (steps - 1) as f64 / 2.0) + 0.1 * dice.uniform())
         .collect();
-    let d = model.intercepts(a, &b);
+    let steps_of = model.one_slope().expect("a model of one slope");
+    let d = steps_of.intercepts(a, &b);
     let psi: Vec<f64> = std::iter::once(a).chain(d.iter().copied()).collect();
-    let curves = Curves::new(model, &psi, grid, Order::Score);
+    let curves = Curves::new(model, psi.len(), &psi, grid, Order::Score);
     let answers = (n as f64 * (0.6 + 0.4 * dice.uniform())) as u64;
     let covariance = covariance(&curves, density, answers as f64, slope_free);
     let se = |r: usize| covariance[r][r].sqrt();
@@ -137,7 +139,7 @@ fn item(plan: Plan, j: usize, n: u64, grid: &[f64], density: &[f64], dice: &mut 
             // b = −Σ w d / a: derivatives −w/a in d and −b/a in a.
             let mut gradient = vec![0.0; steps + 1];
             gradient[0] = -b[step - 1] / a;
-            for (r, w) in model.difficulty_weights(step) {
+            for (r, w) in steps_of.difficulty_weights(step) {
                 gradient[r] = -w / a;
             }
             let mut sum = 0.0;
@@ -149,9 +151,16 @@ fn item(plan: Plan, j: usize, n: u64, grid: &[f64], density: &[f64], dice: &mut 
             Some(sum.max(0.0).sqrt())
         })
         .collect();
+    let names = |a: Option<f64>, d: &dyn Fn(usize) -> f64| -> NamedNumbers {
+        let step = |r: usize| if steps == 1 { "d".to_owned() } else { format!("d{r}") };
+        let intercepts = (1..=steps).map(|r| (step(r), Some(d(r))));
+        std::iter::once(("a1".to_owned(), a)).chain(intercepts).collect()
+    };
     let fit = FitItem {
         name: format!("M{:03}Q{:02}", 33 + 7 * j, 1 + j % 4),
         model: plan.model.into(),
+        parameters: names(Some(a), &|r| d[r - 1]),
+        se: names(slope_free.then(|| se(0)), &|r| se(r)),
         categories: plan.categories,
         codes: (0..plan.categories as u8).collect(),
         a: Some(a),
@@ -247,6 +256,8 @@ pub(crate) fn troubled() -> Fit {
         }
     }
     out.model = "mixed".into();
+    out.items[3].parameters.forget();
+    out.items[3].se.forget();
     out.items[3].a = None;
     out.items[3].d = vec![None];
     out.items[3].b = vec![None];

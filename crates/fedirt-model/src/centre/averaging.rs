@@ -20,11 +20,12 @@ pub(crate) struct Averaging {
 }
 
 impl Averaging {
-    pub(crate) fn new(problem: &Problem) -> Self {
-        let layout = Layout::new(&problem.design, problem.site_students.len());
+    /// None where an item's model has no difficulties.
+    pub(crate) fn new(problem: &Problem) -> Option<Self> {
+        let layout = Layout::new(&problem.design, problem.site_students.len())?;
         let x = layout.start(&problem.design);
         let rng = ChaCha8Rng::seed_from_u64(problem.settings.seed);
-        Self { layout, x, chosen: Vec::new(), rng, rounds: 1 }
+        Some(Self { layout, x, chosen: Vec::new(), rng, rounds: 1 })
     }
 
     /// Draws the sites of the next round and asks them.

@@ -22,11 +22,12 @@ pub(crate) struct Bfgs {
 }
 
 impl Bfgs {
-    pub(crate) fn new(problem: &Problem) -> Self {
-        let layout = Layout::new(&problem.design, problem.site_students.len());
+    /// None where an item's model has no difficulties.
+    pub(crate) fn new(problem: &Problem) -> Option<Self> {
+        let layout = Layout::new(&problem.design, problem.site_students.len())?;
         let n = layout.size;
         let asked = layout.start(&problem.design);
-        Self {
+        Some(Self {
             layout,
             here: None,
             inverse: DMatrix::identity(n, n),
@@ -35,7 +36,7 @@ impl Bfgs {
             step: 1.0,
             asked,
             rounds: 1,
-        }
+        })
     }
 
     fn ask(&self, problem: &Problem) -> Next {

@@ -317,6 +317,12 @@ impl Calibration {
         Ok(next)
     }
 
+    /// The published algorithms work with difficulties; not every model has them.
+    fn no_difficulties(&self) -> CentreError {
+        let name = self.plan.settings.algorithm.name();
+        CentreError::Unsupported(format!("{name} knows no items without difficulties; use newton or em"))
+    }
+
     /// Reads the opening sums: what can be calibrated, and from where to start.
     fn open(&mut self, aggregate: &Aggregate) -> Result<(), CentreError> {
         self.students = aggregate.scalar(Statistic::Students);
@@ -326,14 +332,14 @@ impl Calibration {
         // Rows without an answer have left: the weights of the others add up to their number.
         let rescale = self.students / aggregate.scalar(Statistic::Weight).max(f64::MIN_POSITIVE);
         self.weight_scale *= rescale;
-        let p = self.provisional.parameters();
+        let cells = self.provisional.cells();
         let pairs = aggregate.sum(Statistic::PairTable, 0);
         let table = if pairs.is_empty() {
             DMatrix::from_diagonal(&nalgebra::DVector::from_row_slice(
                 aggregate.sum(Statistic::CategoryCounts, 0),
             ))
         } else {
-            symmetric(p, pairs) * rescale
+            symmetric(cells, pairs) * rescale
         };
         let (design, kept_items, kept) =
             used_categories(&self.plan, &self.provisional, &table, &mut self.warnings)?;
@@ -387,8 +393,10 @@ impl Calibration {
                 };
                 starting_algorithm(&problem, &sums)
             }
-            AlgorithmKind::Bfgs => Box::new(Bfgs::new(&problem)),
-            AlgorithmKind::Fedsgd | AlgorithmKind::Fedavg => Box::new(Averaging::new(&problem)),
+            AlgorithmKind::Bfgs => Box::new(Bfgs::new(&problem).ok_or_else(|| self.no_difficulties())?),
+            AlgorithmKind::Fedsgd | AlgorithmKind::Fedavg => {
+                Box::new(Averaging::new(&problem).ok_or_else(|| self.no_difficulties())?)
+            }
             AlgorithmKind::Meta => Box::new(Meta),
         });
         self.problem = Some(problem);

@@ -53,7 +53,7 @@ fn em_step(problem: &Problem, state: &State, aggregate: &Aggregate) -> State {
     let mut at = 0;
     for j in 0..problem.design.len() {
         let o = problem.design.offset(j);
-        for r in 0..problem.design.categories(j) {
+        for r in 0..problem.design.span(j).len() {
             for c in 0..=r {
                 information[(o + r, o + c)] = packed[at];
                 information[(o + c, o + r)] = packed[at];

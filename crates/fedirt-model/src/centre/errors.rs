@@ -137,11 +137,11 @@ pub(crate) fn centre_origin(problem: &Problem, solution: &mut Solution) {
             continue;
         }
         let mean = solution.totals.sum[part] / sites;
-        let at = design.offset(j);
-        for c in 1..design.categories(j) {
-            let score = design.model(j).shift_score(c);
-            solution.point.psi[at + c] += solution.point.psi[at] * score * mean;
-            back[(at + c, at)] = -score * mean;
+        for r in design.span(j) {
+            if let Some((slope, score)) = design.slope_of(r) {
+                solution.point.psi[r] += solution.point.psi[slope] * score * mean;
+                back[(r, slope)] = -score * mean;
+            }
         }
     }
     if let Some(information) = &mut solution.information {

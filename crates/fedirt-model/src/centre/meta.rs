@@ -26,8 +26,11 @@ impl Algorithm for Meta {
         let mut psi = Vec::with_capacity(design.parameters());
         for j in 0..design.len() {
             let span = design.span(j);
-            psi.push(averages[span.start]);
-            psi.extend(design.model(j).intercepts(averages[span.start], &averages[span.start + 1..span.end]));
+            let (a, b) = (averages[span.start], &averages[span.start + 1..span.end]);
+            psi.push(a);
+            psi.extend(
+                design.model(j).one_slope().map_or_else(|| b.to_vec(), |model| model.intercepts(a, b)),
+            );
         }
         let missing = (0..design.len()).filter(|&j| weights[design.offset(j)] <= 0.0).collect();
         Next::Done(Box::new(Solution {

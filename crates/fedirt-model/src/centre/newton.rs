@@ -292,7 +292,8 @@ impl LocalNewton {
         }
         let a = self.psi[span.start];
         let mut direction = DVector::zeros(span.len());
-        for (step, w) in design.model(item).difficulty_weights(r) {
+        let Some(model) = design.model(item).one_slope() else { return 0.0 };
+        for (step, w) in model.difficulty_weights(r) {
             direction[step] = -w / a;
             direction[0] += w * self.psi[span.start + step] / (a * a);
         }

@@ -2,7 +2,7 @@
 
 use super::CentreError;
 use super::algorithm::AlgorithmKind;
-use super::calibration::{Enrolled, Plan, Secrecy};
+use super::calibration::{Enrolled, ItemPlan, Plan, Secrecy};
 use super::structure::Anchor;
 use crate::design::{Design, DesignItem, MAX_CATEGORIES};
 use crate::exchange::Effects;
@@ -27,6 +27,13 @@ pub(super) fn check_algorithm(plan: &Plan, effects: Effects) -> Result<(), Centr
     let algorithm = plan.settings.algorithm;
     let general = matches!(algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
     let name = algorithm.name();
+    let unknown = |item: &&ItemPlan| {
+        item.model.as_deref().and_then(items::model).is_some_and(|model| model.one_slope().is_none())
+    };
+    if let Some(item) = plan.items.iter().find(unknown).filter(|_| !general) {
+        let model = item.model.as_deref().unwrap_or_default();
+        return Err(CentreError::Unsupported(format!("{name} knows no {model} items; use newton or em")));
+    }
     if !general && plan.secrecy != Secrecy::BySite {
         return Err(CentreError::Unsupported(format!(
             "{name} needs each site's own numbers, so it runs in plain mode only; newton and em need sums alone"
@@ -58,7 +65,7 @@ pub(super) fn provisional_design(
         let codes: Vec<u8> = match (&item.codes, &item.anchor) {
             (Some(codes), _) => codes.clone(),
             // A fixed item may have categories that nobody chose here; its codes may start at 1.
-            (None, Some(anchor)) if used.len() != anchor.d.len() + 1 => (0..=anchor.d.len() as u8).collect(),
+            (None, Some(anchor)) if used.len() != anchor.categories => (0..anchor.categories as u8).collect(),
             (None, _) => used.clone(),
         };
         if let Some(strange) = used.iter().find(|c| !codes.contains(c)) {
@@ -74,7 +81,8 @@ pub(super) fn provisional_design(
         } else if codes.len() < 2 {
             constant.push(item.name.as_str());
         } else {
-            let model = item.model.clone().unwrap_or_else(|| default_model(codes.len()));
+            let model =
+                item.model.clone().unwrap_or_else(|| items::default_model(codes.len()).name().to_owned());
             match items::model(&model) {
                 None => complaints.push(format!("item {}: there is no model {model:?}", item.name)),
                 Some(m) if codes.len() > 2 && !m.polytomous() => complaints.push(format!(
@@ -129,10 +137,6 @@ fn too_rare(secrecy: Secrecy, sites: &[Enrolled], column: usize) -> bool {
     }
 }
 
-fn default_model(categories: usize) -> String {
-    if categories == 2 { "2pl" } else { "gpcm" }.to_owned()
-}
-
 /// Whether all answers of a site stand at the top of their items, or all at the bottom: such a site has no finite
 /// effect, says nothing of items, and links none.
 pub(super) fn at_one_end(sites: &[Enrolled], design: &Design, site: &Enrolled) -> bool {
@@ -140,7 +144,9 @@ pub(super) fn at_one_end(sites: &[Enrolled], design: &Design, site: &Enrolled) -
         design.items().iter().all(|item| {
             let all = sites.iter().fold(0u64, |m, s| m | s.codes[item.column]);
             let mine = site.codes[item.column];
-            mine == 0 || mine == end(all)
+            // Which category of an item without order is the abler end, its parameters tell later.
+            let ordered = items::model(&item.model).is_some_and(|model| model.one_slope().is_some());
+            mine == 0 || (ordered && mine == end(all))
         })
     };
     only(|mask| 1 << (63 - mask.leading_zeros().min(63))) || only(|mask| mask & mask.wrapping_neg())
@@ -157,10 +163,10 @@ pub(super) fn used_categories(
     let (mut constant, mut closed) = (Vec::new(), Vec::new());
     for (j, item) in provisional.items().iter().enumerate() {
         let plan = &plan.items[item.column];
-        let used: Vec<usize> = provisional.span(j).filter(|&r| table[(r, r)] > 0.0).collect();
+        let used: Vec<usize> = provisional.cell_span(j).filter(|&r| table[(r, r)] > 0.0).collect();
         // Given parameters fix the categories.
         if plan.anchor.is_some() {
-            kept.extend(provisional.span(j));
+            kept.extend(provisional.cell_span(j));
             kept_items.push(j);
             items.push(item.clone());
         } else if used.len() < 2 {
@@ -169,9 +175,10 @@ pub(super) fn used_categories(
             if used.len() < item.codes.len() {
                 closed.push(plan.name.as_str());
             }
-            let first = provisional.offset(j);
+            let first = provisional.cell_offset(j);
             let codes: Vec<u8> = used.iter().map(|r| item.codes[r - first]).collect();
-            let model = plan.model.clone().unwrap_or_else(|| default_model(codes.len()));
+            let model =
+                plan.model.clone().unwrap_or_else(|| items::default_model(codes.len()).name().to_owned());
             items.push(DesignItem { column: item.column, model, codes });
             kept_items.push(j);
             kept.extend(used);
@@ -207,12 +214,12 @@ pub(super) fn check_anchors(
 ) -> Result<(), CentreError> {
     for (j, anchor) in anchors.iter().enumerate() {
         if let Some(anchor) = anchor
-            && anchor.d.len() + 1 != design.categories(j)
+            && (anchor.categories != design.categories(j) || anchor.psi.len() != design.span(j).len())
         {
             let name = &plan.items[design.items()[j].column].name;
             return Err(CentreError::Models(format!(
                 "fixed item {name} has {} steps, but {} categories in the data",
-                anchor.d.len(),
+                anchor.categories - 1,
                 design.categories(j)
             )));
         }

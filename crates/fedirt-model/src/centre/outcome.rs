@@ -7,7 +7,9 @@ use super::report_items::{Scale, report_items};
 use super::report_sites::{centre_remainder, published_effects, report_sites};
 use crate::design::Design;
 use crate::exchange::{Aggregate, CURVE_POINTS, CURVE_STEP, Effects};
-use crate::fit::{Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, Quadrature, TraceEntry, Warning};
+use crate::fit::{
+    Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, Quadrature, TraceEntry, Warning, common_model,
+};
 use crate::statistics::{Mode, Statistic};
 use nalgebra::DMatrix;
 
@@ -185,15 +187,12 @@ impl Outcome {
         let n = self.students as f64;
         let deviance = -2.0 * self.loglik;
         let k = self.npar as f64;
-        let mut models = self.items.iter().filter(|i| i.categories > 1).map(|i| i.model.as_str());
-        let first = models.next().unwrap_or("2pl");
-        let model = if models.all(|m| m == first) { first } else { "mixed" };
         // The averages of separate fits maximise nothing: criteria would mislead.
         let likelihood = self.algorithm != "meta";
         let keep = |x: f64| likelihood.then_some(x);
         Fit {
             format: FORMAT.into(),
-            model: model.to_owned(),
+            model: common_model(&self.items),
             effects: self.effects.name().to_owned(),
             algorithm: self.algorithm.to_owned(),
             mode: mode.name().to_owned(),
@@ -255,11 +254,7 @@ fn held_out(problem: &Problem, solution: &Solution, gradient: &[f64]) -> Vec<f64
 fn names(problem: &Problem) -> Vec<String> {
     let mut names = Vec::new();
     for (j, name) in problem.names.iter().enumerate() {
-        names.push(format!("{name}.a"));
-        match problem.design.categories(j) {
-            2 => names.push(format!("{name}.d")),
-            c => names.extend((1..c).map(|step| format!("{name}.d{step}"))),
-        }
+        names.extend(problem.design.span(j).map(|r| format!("{name}.{}", problem.design.parameter(r).name)));
     }
     names.extend(["latent.sd".to_owned(), "latent.mean".to_owned(), "log_site_sd".to_owned()]);
     names
@@ -272,8 +267,11 @@ fn pictures(problem: &Problem, scale: &Scale, aggregate: &Aggregate) -> (Vec<Cur
     let sums = aggregate.sum(Statistic::Curves, 0);
     let curves = (0..problem.design.len())
         .map(|j| {
-            let rows: Vec<&[f64]> =
-                problem.design.span(j).map(|r| &sums[r * CURVE_POINTS..(r + 1) * CURVE_POINTS]).collect();
+            let rows: Vec<&[f64]> = problem
+                .design
+                .cell_span(j)
+                .map(|r| &sums[r * CURVE_POINTS..(r + 1) * CURVE_POINTS])
+                .collect();
             let weight: Vec<f64> = (0..CURVE_POINTS).map(|k| rows.iter().map(|row| row[k]).sum()).collect();
             let observed = rows
                 .iter()

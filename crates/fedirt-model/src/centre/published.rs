@@ -4,10 +4,11 @@
 //! the reported scale, so that d = intercepts(a, b) for every model.
 
 use crate::design::Design;
-use crate::items::SlopeRule;
+use crate::items::{OneSlope, SlopeRule};
 
 /// Where (a, b, s) stand in one vector.
 pub(crate) struct Layout {
+    models: Vec<&'static dyn OneSlope>,
     /// Own slope of each item.
     slopes: Vec<Option<usize>>,
     /// First difficulty of each item.
@@ -20,7 +21,9 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(design: &Design, sites: usize) -> Self {
+    /// None where an item's model has no difficulties.
+    pub(crate) fn new(design: &Design, sites: usize) -> Option<Self> {
+        let models: Vec<_> = (0..design.len()).map(|j| design.model(j).one_slope()).collect::<Option<_>>()?;
         let mut size = 0;
         let mut take = |n: usize| {
             size += n;
@@ -34,7 +37,7 @@ impl Layout {
         let shared = (0..design.len()).any(|j| design.model(j).slope() == SlopeRule::LatentSd);
         let sd = shared.then(|| take(1));
         let effects = take(sites);
-        Self { slopes, steps, sd, effects, size }
+        Some(Self { models, slopes, steps, sd, effects, size })
     }
 
     /// The published start: a = 1, b = 0, s = 0. Graded items need ordered difficulties: 0.5 apart around 0.
@@ -46,7 +49,7 @@ impl Layout {
                 x[at] = 1.0;
             }
             let flat = vec![0.0; m];
-            if !design.model(j).admissible(&flat) {
+            if !self.models[j].admissible_intercepts(&flat) {
                 for c in 0..m {
                     x[self.steps[j] + c] = 0.5 * (c as f64 - (m - 1) as f64 / 2.0);
                 }
@@ -73,7 +76,7 @@ impl Layout {
             let (a, standardised) = self.slope(x, j);
             psi.push(standardised);
             let b = &x[self.steps[j]..self.steps[j] + design.categories(j) - 1];
-            psi.extend(design.model(j).intercepts(a, b));
+            psi.extend(self.models[j].intercepts(a, b));
         }
         psi
     }
@@ -88,7 +91,7 @@ impl Layout {
         for j in 0..design.len() {
             let (at, m) = (design.offset(j), design.categories(j) - 1);
             let (a, _) = self.slope(x, j);
-            let model = design.model(j);
+            let model = self.models[j];
             let b = &x[self.steps[j]..self.steps[j] + m];
             let steps = &psi[at + 1..=at + m];
             let along = |d: &[f64]| d.iter().zip(steps).map(|(d, g)| d * g).sum::<f64>();

@@ -1,14 +1,15 @@
 //! Items on the reported scale: the one file that converts.
 //!
-//! Reported ability is μ + σV (+ σs_k). So a = a_std/σ and d_c = d_std,c − a·score_c·μ; difficulties follow from
-//! (a, d); covariances by the delta method.
+//! Reported ability is μ + σV (+ σs_k). So a slope is a = a_std/σ and an intercept d = d_std − a·score·μ, with a its
+//! slope. What else is reported (difficulties, named parameters) and its errors follow by the delta method.
 
 use super::algorithm::{Problem, Solution};
 use super::calibration::Plan;
 use crate::exchange::Aggregate;
 use crate::fit::{FitItem, Warning};
+use crate::items::default_model;
 use crate::statistics::Statistic;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
 /// Unit and origin of the reported scale.
 pub(super) struct Scale {
@@ -17,18 +18,16 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// (a, d) of an item on the reported scale.
+    /// An item's parameters on the reported scale.
     fn item(&self, problem: &Problem, psi: &[f64], item: usize) -> Vec<f64> {
-        let span = problem.design.span(item);
-        let a = psi[span.start] / self.sd;
-        let mut out = vec![a];
-        for c in 1..span.len() {
-            out.push(psi[span.start + c] - a * problem.design.model(item).shift_score(c) * self.mean);
-        }
-        out
+        let reported = |r: usize| match problem.design.slope_of(r) {
+            None => psi[r] / self.sd,
+            Some((slope, score)) => psi[r] - psi[slope] / self.sd * score * self.mean,
+        };
+        problem.design.span(item).map(reported).collect()
     }
 
-    /// Covariance of the reported (a, d), σ, μ, log τ from that of (ψ, σ, μ, log τ).
+    /// Covariance of the reported parameters, σ, μ, log τ from that of (ψ, σ, μ, log τ).
     pub(super) fn covariance(
         &self,
         problem: &Problem,
@@ -38,16 +37,18 @@ impl Scale {
         let design = &problem.design;
         let p = design.parameters();
         let mut map = DMatrix::identity(p + 3, p + 3);
-        for j in 0..design.len() {
-            let at = design.offset(j);
-            let a = psi[at] / self.sd;
-            map[(at, at)] = 1.0 / self.sd;
-            map[(at, p)] = -a / self.sd;
-            for c in 1..design.categories(j) {
-                let score = design.model(j).shift_score(c);
-                map[(at + c, at)] = -score * self.mean / self.sd;
-                map[(at + c, p)] = score * self.mean * a / self.sd;
-                map[(at + c, p + 1)] = -a * score;
+        for r in 0..p {
+            match design.slope_of(r) {
+                None => {
+                    map[(r, r)] = 1.0 / self.sd;
+                    map[(r, p)] = -(psi[r] / self.sd) / self.sd;
+                }
+                Some((slope, score)) => {
+                    let a = psi[slope] / self.sd;
+                    map[(r, slope)] = -score * self.mean / self.sd;
+                    map[(r, p)] = score * self.mean * a / self.sd;
+                    map[(r, p + 1)] = -a * score;
+                }
             }
         }
         &map * covariance * map.transpose()
@@ -69,63 +70,33 @@ pub(super) fn report_items(
     let mut out: Vec<FitItem> = plan
         .items
         .iter()
-        .map(|item| FitItem {
-            name: item.name.clone(),
-            model: item.model.clone().unwrap_or_else(|| "2pl".into()),
-            categories: 0,
-            codes: Vec::new(),
-            a: None,
-            d: Vec::new(),
-            b: Vec::new(),
-            se_a: None,
-            se_d: Vec::new(),
-            se_b: Vec::new(),
-            n: None,
-            fixed: item.anchor.is_some(),
+        .map(|item| {
+            let model = item.model.clone().unwrap_or_else(|| default_model(2).name().to_owned());
+            FitItem { fixed: item.anchor.is_some(), ..FitItem::without_estimates(&item.name, &model) }
         })
         .collect();
     for j in 0..design.len() {
         let (span, model) = (design.span(j), design.model(j));
-        let values = scale.item(problem, &solution.point.psi, j);
-        let (a, d) = (values[0], &values[1..]);
         let entry = &mut out[design.items()[j].column];
         entry.model = model.name().to_owned();
-        entry.categories = span.len();
+        entry.categories = design.categories(j);
         entry.codes = design.items()[j].codes.clone();
         entry.n = answers.get(j).map(|n| *n as u64);
-        let m = d.len();
+        let psi = scale.item(problem, &solution.point.psi, j);
         if solution.at_bound.contains(&j) {
-            (entry.d, entry.b) = (vec![None; m], vec![None; m]);
-            (entry.se_d, entry.se_b) = (vec![None; m], vec![None; m]);
+            entry.withhold(model, &psi);
             continue;
         }
-        let b = model.difficulties(a, d);
-        entry.a = Some(a);
-        entry.d = d.iter().copied().map(Some).collect();
-        entry.b = b.iter().map(|b| b.is_finite().then_some(*b)).collect();
-        let fixed = problem.structure.is_anchored(j);
-        let se = |direction: DVector<f64>| -> Option<f64> {
-            let c = covariance?.view((span.start, span.start), (span.len(), span.len()));
-            let variance = direction.dot(&(c * &direction));
-            (!fixed && variance.is_finite()).then(|| variance.max(0.0).sqrt())
-        };
-        let unit = |r: usize| DVector::from_fn(m + 1, |k, _| if k == r { 1.0 } else { 0.0 });
-        entry.se_a = se(unit(0)).filter(|_| problem.structure.slope_is_free(j));
-        entry.se_d = (1..=m).map(|r| se(unit(r))).collect();
-        entry.se_b = (1..=m)
-            .map(|step| {
-                let mut direction = DVector::zeros(m + 1);
-                for (r, w) in model.difficulty_weights(step) {
-                    direction[r] = -w / a;
-                    direction[0] += w * d[r - 1] / (a * a);
-                }
-                se(direction)
-            })
-            .collect();
+        let block = covariance
+            .filter(|_| !problem.structure.is_anchored(j))
+            .map(|c| c.view((span.start, span.start), (span.len(), span.len())).into_owned());
+        let free: Vec<bool> = span.clone().map(|r| problem.structure.is_free(r)).collect();
+        entry.set_estimates(model, &psi, block.as_ref(), &free);
         if let Some(variances) = &solution.own_variances {
             entry.se_a = Some(variances[span.start].sqrt());
-            entry.se_b = (1..=m).map(|r| Some(variances[span.start + r].sqrt())).collect();
-            entry.se_d = vec![None; m];
+            entry.se_b = span.clone().skip(1).map(|r| Some(variances[r].sqrt())).collect();
+            entry.se_d.fill(None);
+            entry.se.forget();
         }
     }
     let list = |items: &mut dyn Iterator<Item = usize>| {
@@ -141,7 +112,7 @@ pub(super) fn report_items(
         });
     }
     let reversed: Vec<usize> = (0..design.len())
-        .filter(|&j| solution.point.psi[design.offset(j)] < 0.0)
+        .filter(|&j| design.model(j).one_slope().is_some() && solution.point.psi[design.offset(j)] < 0.0)
         .filter(|j| !problem.structure.is_anchored(*j) && !solution.at_bound.contains(j))
         .collect();
     if !reversed.is_empty() {
@@ -154,7 +125,7 @@ pub(super) fn report_items(
         });
     }
     let flat: Vec<usize> = (0..design.len())
-        .filter(|&j| (solution.point.psi[design.offset(j)] / scale.sd).abs() < 0.05)
+        .filter(|&j| solution.point.psi[design.slopes(j)].iter().all(|a| (a / scale.sd).abs() < 0.05))
         .collect();
     if !flat.is_empty() {
         warnings.push(Warning {

@@ -4,7 +4,8 @@
 //! With ability N(0, 1), the table of items j and l has cells ∫ p_jc p_lc' φ. Pairs are weighted so that a
 //! student who answered r items, and so enters r − 1 pairs per item, counts once per item; a weak prior on
 //! log|a| and d keeps sparse tables finite. Signs of slopes come from the leading eigenvectors of the item
-//! correlations: a test that measures two things has a candidate for each.
+//! correlations: a test that measures two things has a candidate for each. Categories of models without order are
+//! first given scores along ability by multiple correspondence analysis of the same tables.
 
 use super::lbfgs;
 use crate::design::Design;
@@ -50,18 +51,18 @@ struct Moments {
     mean: Vec<f64>,
 }
 
-fn moments(design: &Design, pairs: &DMatrix<f64>) -> Moments {
+fn moments(design: &Design, pairs: &DMatrix<f64>, scores: &[f64]) -> Moments {
     let items = design.len();
     let mut both = DMatrix::<f64>::zeros(items, items);
     let (mut first, mut product) = (both.clone(), both.clone());
     for j in 0..items {
         for l in 0..items {
-            for c in 0..design.categories(j) {
-                for h in 0..design.categories(l) {
-                    let n = pairs[(design.offset(j) + c, design.offset(l) + h)];
+            for c in design.cell_span(j) {
+                for h in design.cell_span(l) {
+                    let n = pairs[(c, h)];
                     both[(j, l)] += n;
-                    first[(j, l)] += c as f64 * n;
-                    product[(j, l)] += (c * h) as f64 * n;
+                    first[(j, l)] += scores[c] * n;
+                    product[(j, l)] += scores[c] * scores[h] * n;
                 }
             }
         }
@@ -70,9 +71,7 @@ fn moments(design: &Design, pairs: &DMatrix<f64>) -> Moments {
     let mean: Vec<f64> = (0..items).map(|j| share(&first, j, j)).collect();
     let variance: Vec<f64> = (0..items)
         .map(|j| {
-            let square: f64 = (0..design.categories(j))
-                .map(|c| (c * c) as f64 * pairs[(design.offset(j) + c, design.offset(j) + c)])
-                .sum();
+            let square: f64 = design.cell_span(j).map(|c| scores[c] * scores[c] * pairs[(c, c)]).sum();
             (square / both[(j, j)].max(1e-9) - mean[j] * mean[j]).max(1e-9)
         })
         .collect();
@@ -85,6 +84,47 @@ fn moments(design: &Design, pairs: &DMatrix<f64>) -> Moments {
         }
     });
     Moments { both, covariance, variance, mean }
+}
+
+/// A score for every category: its number for models with ordered categories. For others, the leading solution of a
+/// multiple correspondence analysis (Gifi 1990, ch. 3): category scores, of mean 0 and variance 1 within each item,
+/// for which the items agree best with each other.
+fn category_scores(design: &Design, pairs: &DMatrix<f64>) -> Vec<f64> {
+    let ordered = |j: usize| design.model(j).one_slope().is_some();
+    let number = |cell: usize| (cell - design.cell_offset(design.item_of_cell(cell))) as f64;
+    let mut scores: Vec<f64> = (0..design.cells()).map(number).collect();
+    if (0..design.len()).all(ordered) {
+        return scores;
+    }
+    // Deviations of the pair counts from independence, as correlations between standardised indicators.
+    let count = |c: usize| pairs[(c, c)].max(1e-9);
+    let deviation = DMatrix::from_fn(design.cells(), design.cells(), |c, h| {
+        let (j, l) = (design.item_of_cell(c), design.item_of_cell(h));
+        if j == l {
+            return 0.0;
+        }
+        let block = |c: usize, l: usize| design.cell_span(l).map(|h| pairs[(c, h)]).sum::<f64>();
+        let total: f64 = design.cell_span(j).map(|c| block(c, l)).sum();
+        if total <= 0.0 {
+            return 0.0;
+        }
+        (pairs[(c, h)] - block(c, l) * block(h, j) / total) / (count(c) * count(h)).sqrt()
+    });
+    let eigen = SymmetricEigen::new(deviation);
+    let leading = eigen.eigenvalues.imax();
+    for j in (0..design.len()).filter(|&j| !ordered(j)) {
+        let span = design.cell_span(j);
+        let raw: Vec<f64> =
+            span.clone().map(|c| eigen.eigenvectors[(c, leading)] / count(c).sqrt()).collect();
+        let total: f64 = span.clone().map(count).sum();
+        let mean = span.clone().zip(&raw).map(|(c, x)| count(c) * x).sum::<f64>() / total;
+        let variance =
+            span.clone().zip(&raw).map(|(c, x)| count(c) * (x - mean).powi(2)).sum::<f64>() / total;
+        for (c, x) in span.zip(raw) {
+            scores[c] = (x - mean) / variance.sqrt().max(1e-9);
+        }
+    }
+    scores
 }
 
 /// Leading eigenvectors of the item correlations: one, or two where the second is at least half as strong.
@@ -139,48 +179,32 @@ struct Composite<'a> {
 
 impl Composite<'_> {
     fn unpack(&self, y: &[f64]) -> Vec<f64> {
-        let mut psi = y.to_vec();
-        for j in 0..self.design.len() {
-            let span = self.design.span(j);
-            psi[span.start] = self.signs[j] * self.slope(y, j);
-            let d = self.design.model(j).bounded(&y[span.start + 1..span.end]);
-            psi[span.start + 1..span.end].copy_from_slice(&d);
-        }
-        psi
-    }
-
-    fn slope(&self, y: &[f64], item: usize) -> f64 {
-        match self.design.model(item).slope() {
-            SlopeRule::One => 1.0,
-            _ => y[self.design.offset(item)].clamp(-4.0, 3.0).exp(),
-        }
+        let item = |j: usize| self.design.model(j).bounded(&y[self.design.span(j)], self.signs[j]);
+        (0..self.design.len()).flat_map(item).collect()
     }
 
     fn pack(&self, psi: &[f64]) -> Vec<f64> {
-        let mut y = psi.to_vec();
-        for j in 0..self.design.len() {
-            let span = self.design.span(j);
-            y[span.start] = psi[span.start].abs().ln();
-            let d = self.design.model(j).unbounded(&psi[span.start + 1..span.end]);
-            y[span.start + 1..span.end].copy_from_slice(&d);
-        }
-        y
+        let item = |j: usize| self.design.model(j).unbounded(&psi[self.design.span(j)]);
+        (0..self.design.len()).flat_map(item).collect()
     }
 
     /// Minus the penalised composite log-likelihood per student, and its gradient.
     fn value(&self, y: &[f64]) -> (f64, Vec<f64>) {
         let design = self.design;
         let psi = self.unpack(y);
-        let (size, q) = (design.parameters(), self.grid.len());
+        let (size, q) = (design.cells(), self.grid.len());
         let curves: Vec<Curves> = (0..design.len())
-            .map(|j| Curves::new(design.model(j), &psi[design.span(j)], self.grid.nodes(), Order::Score))
+            .map(|j| {
+                let psi = &psi[design.span(j)];
+                Curves::new(design.model(j), design.categories(j), psi, self.grid.nodes(), Order::Score)
+            })
             .collect();
         let weight: Vec<f64> = self.grid.log_weights().iter().map(|w| w.exp()).collect();
         let mut p = DMatrix::zeros(size, q);
         for (j, item) in curves.iter().enumerate() {
             for c in 0..item.categories() {
                 for n in 0..q {
-                    p[(design.offset(j) + c, n)] = item.log_p(c)[n].exp();
+                    p[(design.cell_offset(j) + c, n)] = item.log_p(c)[n].exp();
                 }
             }
         }
@@ -200,33 +224,37 @@ impl Composite<'_> {
         for n in 0..q {
             direction.column_mut(n).scale_mut(weight[n]);
         }
-        let mut gradient = vec![0.0; size];
+        let mut gradient = vec![0.0; design.parameters()];
         for (j, item) in curves.iter().enumerate() {
-            let at = design.offset(j);
-            for r in 0..item.categories() {
+            let (at, cell) = (design.offset(j), design.cell_offset(j));
+            for r in 0..item.ability() {
                 for c in 0..item.categories() {
                     let score = item.score(c, r);
                     gradient[at + r] +=
-                        (0..q).map(|n| direction[(at + c, n)] * p[(at + c, n)] * score[n]).sum::<f64>();
+                        (0..q).map(|n| direction[(cell + c, n)] * p[(cell + c, n)] * score[n]).sum::<f64>();
                 }
             }
         }
         for j in 0..design.len() {
-            let span = design.span(j);
-            let log_a = y[span.start];
-            value -= 0.5 * SLOPE_PRIOR * (log_a - 0.1).powi(2);
-            for r in span.start + 1..span.end {
+            let (span, slopes) = (design.span(j), design.slopes(j));
+            // A single slope has a prior on log|a|; slopes of categories are as likely to fall as to rise.
+            let centre = if design.model(j).one_slope().is_some() { 0.1 } else { 0.0 };
+            for r in slopes.clone() {
+                value -= 0.5 * SLOPE_PRIOR * (y[r] - centre).powi(2);
+            }
+            for r in slopes.end..span.end {
                 value -= 0.5 * STEP_PRIOR * psi[r] * psi[r];
                 gradient[r] -= STEP_PRIOR * psi[r];
             }
-            gradient[span.start] = match design.model(j).slope() {
-                SlopeRule::One => 0.0,
-                _ => gradient[span.start] * psi[span.start],
-            } - SLOPE_PRIOR * (log_a - 0.1);
-            let steps = design
-                .model(j)
-                .unbounded_gradient(&y[span.start + 1..span.end], &gradient[span.start + 1..span.end]);
-            gradient[span.start + 1..span.end].copy_from_slice(&steps);
+            let own = design.model(j).unbounded_gradient(
+                &y[span.clone()],
+                &psi[span.clone()],
+                &gradient[span.clone()],
+            );
+            gradient[span].copy_from_slice(&own);
+            for r in slopes {
+                gradient[r] -= SLOPE_PRIOR * (y[r] - centre);
+            }
         }
         self.share_slopes(&mut gradient);
         let scale = -1.0 / self.students;
@@ -252,8 +280,8 @@ fn weighted_pairs(design: &Design, pairs: &DMatrix<f64>, m: &Moments) -> DMatrix
             m.both[(j, j)] / others.max(1.0)
         })
         .collect();
-    let item: Vec<usize> = (0..design.parameters()).map(|r| design.item_of(r)).collect();
-    DMatrix::from_fn(design.parameters(), design.parameters(), |r, c| {
+    let item: Vec<usize> = (0..design.cells()).map(|cell| design.item_of_cell(cell)).collect();
+    DMatrix::from_fn(design.cells(), design.cells(), |r, c| {
         let (j, l) = (item[r], item[c]);
         if j == l { 0.0 } else { pairs[(r, c)] * (weight[j] * weight[l]).sqrt() }
     })
@@ -261,7 +289,8 @@ fn weighted_pairs(design: &Design, pairs: &DMatrix<f64>, m: &Moments) -> DMatrix
 
 /// Starting values from the first round's sums.
 pub(crate) fn start(design: &Design, sums: &StartSums) -> Start {
-    let m = moments(design, &sums.pairs);
+    let scores = category_scores(design, &sums.pairs);
+    let m = moments(design, &sums.pairs, &scores);
     let between = between_share(sums, &m);
     let students = (0..design.len()).map(|j| m.both[(j, j)]).fold(1.0, f64::max);
     let grid = Grid::new(GridSpec { nodes: 31, range: 5.0, weighting: Weighting::Density });
@@ -282,13 +311,12 @@ pub(crate) fn start(design: &Design, sums: &StartSums) -> Start {
                 Composite { design, observed: observed.clone(), grid: grid.clone(), students, signs };
             let mut psi = vec![0.0; design.parameters()];
             for j in 0..design.len() {
-                let span = design.span(j);
-                let counts: Vec<f64> = span.clone().map(|r| sums.pairs[(r, r)] + 0.5).collect();
+                let cells = design.cell_span(j);
+                let counts: Vec<f64> = cells.clone().map(|r| sums.pairs[(r, r)] + 0.5).collect();
                 let total: f64 = counts.iter().sum();
                 let shares: Vec<f64> = counts.iter().map(|n| n / total).collect();
-                psi[span.start] = composite.signs[j] * size(j);
-                let d = design.model(j).start_intercepts(size(j), &shares);
-                psi[span.start + 1..span.end].copy_from_slice(&d);
+                let own = design.model(j).start(composite.signs[j] * size(j), &scores[cells], &shares);
+                psi[design.span(j)].copy_from_slice(&own);
             }
             let (value, y) = lbfgs::minimise(|y| composite.value(y), composite.pack(&psi), 500, 3e-6);
             (value, composite.unpack(&y))
@@ -299,7 +327,7 @@ pub(crate) fn start(design: &Design, sums: &StartSums) -> Start {
     for (_, psi) in &mut candidates {
         for j in 0..design.len() {
             if design.model(j).slope() != SlopeRule::One {
-                psi[design.offset(j)] *= shrink;
+                psi[design.slopes(j)].iter_mut().for_each(|a| *a *= shrink);
             }
         }
     }

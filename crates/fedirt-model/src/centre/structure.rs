@@ -1,14 +1,14 @@
 //! Which parameters are free, and the coordinates in which the centre steps.
 //!
-//! Sites work with item parameters ψ = (a, d) for *standardised* ability. Some of them are tied together: a
-//! Rasch item's slope is the SD σ of ability; an anchored item with given (a*, d*) has a = a*·σ and
-//! d_c = d*_c + a*·score_c·μ. This file is the one place that knows. Coordinates are chosen so that the
-//! likelihood is nearly quadratic: a = ½·sinh(u), which passes through zero without a switch;
-//! d = v·√(1.702² + a²), nearly a normal-ogive threshold; σ = exp(u).
+//! Sites work with item parameters ψ for *standardised* ability. Some of them are tied together: a Rasch item's slope is
+//! the SD σ of ability; an anchored item with given slopes a* and intercepts d* has a = a*·σ and
+//! d = d* + a*·score·μ. This file is the one place that knows. Coordinates are chosen so that the likelihood is nearly
+//! quadratic: a slope is a = ½·sinh(u), which passes through zero without a switch; an intercept is
+//! d = v·√(1.702² + a²) with a its slope, nearly a normal-ogive threshold; σ = exp(u).
 
 use crate::design::Design;
 use crate::exchange::Effects;
-use crate::items::SlopeRule;
+use crate::items::{Role, SlopeRule};
 use crate::quadrature::GridSpec;
 use nalgebra::{DMatrix, DVector};
 
@@ -28,20 +28,52 @@ pub(crate) fn steepest(grid: GridSpec) -> f64 {
 /// Given parameters of an item, on the reported scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Anchor {
-    /// Slope.
-    pub a: f64,
-    /// Intercepts.
-    pub d: Vec<f64>,
+    /// Number of categories of the item.
+    pub categories: usize,
+    /// Its parameters, as its model lays them out.
+    pub psi: Vec<f64>,
 }
 
+impl Anchor {
+    /// The anchor of an item of one slope, with an intercept for each step.
+    pub fn one_slope(a: f64, d: &[f64]) -> Self {
+        Self { categories: d.len() + 1, psi: std::iter::once(a).chain(d.iter().copied()).collect() }
+    }
+}
+
+/// How one item parameter follows from the free coordinates y.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Slope {
-    /// Coordinate of the item's own.
-    Own(usize),
-    /// Factor on σ.
+enum Tie {
+    /// A slope with a coordinate of its own: ½·sinh(y_u).
+    OwnSlope(usize),
+    /// A slope that is a multiple of σ.
     Sd(f64),
-    /// A constant.
+    /// A slope that is a constant.
     Fixed(f64),
+    /// An intercept with a coordinate of its own: y_v·√(1.702² + a²).
+    OwnIntercept {
+        /// The coordinate v.
+        at: usize,
+        /// Position of its slope a among all item parameters.
+        slope: usize,
+        /// Which of the item's intercepts it is, counted from 1: its bound is that many steps wide.
+        step: usize,
+    },
+    /// An intercept of an anchored item: `value` + `pull`·μ.
+    Given {
+        /// The given intercept.
+        value: f64,
+        /// Given slope times score.
+        pull: f64,
+    },
+}
+
+/// A slope with its first two derivatives in its coordinate, and that coordinate.
+struct SlopeValue {
+    a: f64,
+    first: f64,
+    second: f64,
+    at: Option<usize>,
 }
 
 /// The gradient in the free parameters themselves.
@@ -56,10 +88,8 @@ pub(crate) struct NaturalGradient {
 #[derive(Debug, Clone)]
 pub(crate) struct Structure {
     design: Design,
-    anchors: Vec<Option<Anchor>>,
-    slopes: Vec<Slope>,
-    /// First coordinate of each item's intercepts.
-    steps: Vec<usize>,
+    anchored: Vec<bool>,
+    ties: Vec<Tie>,
     sd: Option<usize>,
     mean: Option<usize>,
     size: usize,
@@ -77,38 +107,38 @@ impl Structure {
         // The SD is free where slopes are fixed at 1 for that purpose, or where anchors set the unit.
         let sd_free = rule(SlopeRule::LatentSd) || (anchored && !rule(SlopeRule::One));
         let mut size = 0;
-        let mut take = |n: usize| {
-            size += n;
-            size - n
+        let mut take = || {
+            size += 1;
+            size - 1
         };
-        let (mut slopes, mut steps) = (Vec::new(), Vec::new());
+        let mut ties = Vec::with_capacity(design.parameters());
         for j in 0..design.len() {
             let given = anchors.get(j).and_then(Option::as_ref);
-            slopes.push(match (given, design.model(j).slope()) {
-                (Some(anchor), _) if sd_free => Slope::Sd(anchor.a),
-                (Some(anchor), _) => Slope::Fixed(anchor.a),
-                (None, SlopeRule::Free) => Slope::Own(take(1)),
-                (None, SlopeRule::One) => Slope::Fixed(1.0),
-                (None, SlopeRule::LatentSd) => Slope::Sd(1.0),
-            });
-            steps.push(if given.is_some() { usize::MAX } else { take(design.categories(j) - 1) });
+            let (span, slopes) = (design.span(j), design.slopes(j).len());
+            for (k, r) in span.clone().enumerate() {
+                ties.push(match (design.parameter(r).role, given) {
+                    (Role::Slope { .. }, Some(anchor)) if sd_free => Tie::Sd(anchor.psi[k]),
+                    (Role::Slope { .. }, Some(anchor)) => Tie::Fixed(anchor.psi[k]),
+                    (Role::Slope { .. }, None) => match design.model(j).slope() {
+                        SlopeRule::Free => Tie::OwnSlope(take()),
+                        SlopeRule::One => Tie::Fixed(1.0),
+                        SlopeRule::LatentSd => Tie::Sd(1.0),
+                    },
+                    (Role::Intercept { slope, score }, Some(anchor)) => {
+                        Tie::Given { value: anchor.psi[k], pull: anchor.psi[slope] * score }
+                    }
+                    (Role::Intercept { slope, .. }, None) => {
+                        Tie::OwnIntercept { at: take(), slope: span.start + slope, step: k + 1 - slopes }
+                    }
+                });
+            }
         }
-        let sd = sd_free.then(|| take(1));
+        let sd = sd_free.then(&mut take);
         // With fixed effects the effects themselves carry the mean.
-        let mean = (anchored && effects != Effects::Fixed).then(|| take(1));
-        let anchors = (0..design.len()).map(|j| anchors.get(j).cloned().flatten()).collect();
+        let mean = (anchored && effects != Effects::Fixed).then(&mut take);
+        let anchored = (0..design.len()).map(|j| anchors.get(j).is_some_and(Option::is_some)).collect();
         let slope_bound = (2.0 * steepest(grid)).asinh();
-        Self {
-            design: design.clone(),
-            anchors,
-            slopes,
-            steps,
-            sd,
-            mean,
-            size,
-            slope_bound,
-            step_bound: STEP_BOUND,
-        }
+        Self { design: design.clone(), anchored, ties, sd, mean, size, slope_bound, step_bound: STEP_BOUND }
     }
 
     /// The same with parameters that sites answer for whoever asks: slopes to 8, thresholds to 6 per step.
@@ -125,22 +155,25 @@ impl Structure {
 
     /// Whether anchors fix the origin of ability.
     pub(crate) fn anchored(&self) -> bool {
-        self.anchors.iter().any(Option::is_some)
+        self.anchored.contains(&true)
     }
 
     /// Whether anchors fix the origin of a linked part.
     pub(crate) fn anchors_part(&self, parts: &[usize], part: usize) -> bool {
-        self.anchors.iter().zip(parts).any(|(anchor, p)| anchor.is_some() && *p == part)
+        self.anchored.iter().zip(parts).any(|(anchored, p)| *anchored && *p == part)
     }
 
     /// Whether the item's parameters are given.
     pub(crate) fn is_anchored(&self, item: usize) -> bool {
-        self.anchors[item].is_some()
+        self.anchored[item]
     }
 
-    /// Whether the item's own slope is estimated.
-    pub(crate) fn slope_is_free(&self, item: usize) -> bool {
-        matches!(self.slopes[item], Slope::Own(_))
+    /// Whether an item parameter is estimated, as reported.
+    pub(crate) fn is_free(&self, position: usize) -> bool {
+        match self.ties[position] {
+            Tie::OwnSlope(_) | Tie::OwnIntercept { .. } => true,
+            Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => false,
+        }
     }
 
     /// Whether the SD of ability is estimated.
@@ -163,15 +196,21 @@ impl Structure {
         self.mean.map_or(0.0, |at| y[at])
     }
 
-    /// a, ∂a/∂u, ∂²a/∂u² and the coordinate u of an item's slope.
-    fn slope(&self, y: &DVector<f64>, item: usize) -> (f64, f64, f64, Option<usize>) {
-        match self.slopes[item] {
-            Slope::Own(u) => (0.5 * y[u].sinh(), 0.5 * y[u].cosh(), 0.5 * y[u].sinh(), Some(u)),
-            Slope::Sd(factor) => {
-                let a = factor * self.sd(y);
-                (a, a, a, self.sd)
+    /// The slope at a position of ψ.
+    fn slope(&self, y: &DVector<f64>, position: usize) -> SlopeValue {
+        match self.ties[position] {
+            Tie::OwnSlope(u) => {
+                let a = 0.5 * y[u].sinh();
+                SlopeValue { a, first: 0.5 * y[u].cosh(), second: a, at: Some(u) }
             }
-            Slope::Fixed(a) => (a, 0.0, 0.0, None),
+            Tie::Sd(factor) => {
+                let a = factor * self.sd(y);
+                SlopeValue { a, first: a, second: a, at: self.sd }
+            }
+            Tie::Fixed(a) => SlopeValue { a, first: 0.0, second: 0.0, at: None },
+            Tie::OwnIntercept { .. } | Tie::Given { .. } => {
+                unreachable!("Role::Intercept names a slope of its own item")
+            }
         }
     }
 
@@ -184,17 +223,14 @@ impl Structure {
         if let Some(at) = self.mean {
             y[at] = mean;
         }
-        for j in 0..self.design.len() {
-            let at = self.design.offset(j);
-            if let Slope::Own(u) = self.slopes[j] {
-                y[u] = (2.0 * psi[at]).asinh();
-            }
-            if self.anchors[j].is_none() {
-                let (a, ..) = self.slope(&y, j);
-                let root = (OGIVE + a * a).sqrt();
-                for c in 1..self.design.categories(j) {
-                    y[self.steps[j] + c - 1] = psi[at + c] / root;
+        for (r, tie) in self.ties.iter().enumerate() {
+            match *tie {
+                Tie::OwnSlope(u) => y[u] = (2.0 * psi[r]).asinh(),
+                Tie::OwnIntercept { at, slope, .. } => {
+                    let a = self.slope(&y, slope).a;
+                    y[at] = psi[r] / (OGIVE + a * a).sqrt();
                 }
+                Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => {}
             }
         }
         y
@@ -202,46 +238,39 @@ impl Structure {
 
     /// ψ at given coordinates.
     pub(crate) fn psi(&self, y: &DVector<f64>) -> Vec<f64> {
-        let mut psi = vec![0.0; self.design.parameters()];
-        for j in 0..self.design.len() {
-            let at = self.design.offset(j);
-            let (a, ..) = self.slope(y, j);
-            psi[at] = a;
-            for c in 1..self.design.categories(j) {
-                psi[at + c] = match &self.anchors[j] {
-                    None => y[self.steps[j] + c - 1] * (OGIVE + a * a).sqrt(),
-                    Some(given) => {
-                        given.d[c - 1] + given.a * self.design.model(j).shift_score(c) * self.mean(y)
-                    }
-                };
+        let value = |(r, tie): (usize, &Tie)| match *tie {
+            Tie::OwnSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => self.slope(y, r).a,
+            Tie::OwnIntercept { at, slope, .. } => {
+                let a = self.slope(y, slope).a;
+                y[at] * (OGIVE + a * a).sqrt()
             }
-        }
-        psi
+            Tie::Given { value, pull } => value + pull * self.mean(y),
+        };
+        self.ties.iter().enumerate().map(value).collect()
     }
 
     /// ∂ψ/∂y.
     pub(crate) fn jacobian(&self, y: &DVector<f64>) -> DMatrix<f64> {
-        let mut t = DMatrix::zeros(self.design.parameters(), self.size);
-        for j in 0..self.design.len() {
-            let at = self.design.offset(j);
-            let (a, a1, _, u) = self.slope(y, j);
-            if let Some(u) = u {
-                t[(at, u)] = a1;
-            }
-            let root = (OGIVE + a * a).sqrt();
-            for c in 1..self.design.categories(j) {
-                match &self.anchors[j] {
-                    None => {
-                        let v = self.steps[j] + c - 1;
-                        t[(at + c, v)] = root;
-                        if let Some(u) = u {
-                            t[(at + c, u)] = y[v] * a * a1 / root;
-                        }
+        let mut t = DMatrix::zeros(self.ties.len(), self.size);
+        for (r, tie) in self.ties.iter().enumerate() {
+            match *tie {
+                Tie::OwnSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
+                    let slope = self.slope(y, r);
+                    if let Some(u) = slope.at {
+                        t[(r, u)] = slope.first;
                     }
-                    Some(given) => {
-                        if let Some(m) = self.mean {
-                            t[(at + c, m)] = given.a * self.design.model(j).shift_score(c);
-                        }
+                }
+                Tie::OwnIntercept { at, slope, .. } => {
+                    let slope = self.slope(y, slope);
+                    let root = (OGIVE + slope.a * slope.a).sqrt();
+                    t[(r, at)] = root;
+                    if let Some(u) = slope.at {
+                        t[(r, u)] = y[at] * slope.a * slope.first / root;
+                    }
+                }
+                Tie::Given { pull, .. } => {
+                    if let Some(m) = self.mean {
+                        t[(r, m)] = pull;
                     }
                 }
             }
@@ -252,66 +281,59 @@ impl Structure {
     /// Σ_r g_r ∂²ψ_r/∂y∂y'.
     pub(crate) fn curvature(&self, y: &DVector<f64>, gradient: &[f64]) -> DMatrix<f64> {
         let mut s = DMatrix::zeros(self.size, self.size);
-        for j in 0..self.design.len() {
-            let at = self.design.offset(j);
-            let (a, a1, a2, Some(u)) = self.slope(y, j) else { continue };
-            s[(u, u)] += gradient[at] * a2;
-            if self.anchors[j].is_some() {
-                continue;
-            }
-            let root = (OGIVE + a * a).sqrt();
-            let root1 = a * a1 / root;
-            let root2 = (a1 * a1 + a * a2) / root - (a * a1).powi(2) / root.powi(3);
-            for c in 1..self.design.categories(j) {
-                let v = self.steps[j] + c - 1;
-                s[(u, u)] += gradient[at + c] * y[v] * root2;
-                s[(u, v)] += gradient[at + c] * root1;
-                s[(v, u)] += gradient[at + c] * root1;
+        for (r, tie) in self.ties.iter().enumerate() {
+            match *tie {
+                Tie::OwnSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
+                    let slope = self.slope(y, r);
+                    if let Some(u) = slope.at {
+                        s[(u, u)] += gradient[r] * slope.second;
+                    }
+                }
+                Tie::OwnIntercept { at: v, slope, .. } => {
+                    let slope = self.slope(y, slope);
+                    let Some(u) = slope.at else { continue };
+                    let (a, a1, a2) = (slope.a, slope.first, slope.second);
+                    let root = (OGIVE + a * a).sqrt();
+                    let root1 = a * a1 / root;
+                    let root2 = (a1 * a1 + a * a2) / root - (a * a1).powi(2) / root.powi(3);
+                    s[(u, u)] += gradient[r] * y[v] * root2;
+                    s[(u, v)] += gradient[r] * root1;
+                    s[(v, u)] += gradient[r] * root1;
+                }
+                Tie::Given { .. } => {}
             }
         }
         s
     }
 
-    /// The gradient in (a, d, σ, μ), leaving out coordinates that are held at a bound.
+    /// The gradient in (ψ of free items, σ, μ), leaving out coordinates that are held at a bound.
     pub(crate) fn natural_gradient(&self, gradient: &[f64], held: &[usize]) -> NaturalGradient {
         let (mut sd, mut mean) = (0.0, 0.0);
-        let items = (0..self.design.len())
-            .map(|j| {
-                let at = self.design.offset(j);
-                let mut largest = 0.0f64;
-                match self.slopes[j] {
-                    Slope::Own(u) if held.contains(&u) => {}
-                    Slope::Own(_) => largest = gradient[at].abs(),
-                    Slope::Sd(factor) => sd += factor * gradient[at],
-                    Slope::Fixed(_) => {}
-                }
-                for c in 1..self.design.categories(j) {
-                    match &self.anchors[j] {
-                        None if held.contains(&(self.steps[j] + c - 1)) => {}
-                        None => largest = largest.max(gradient[at + c].abs()),
-                        Some(given) => {
-                            mean += given.a * self.design.model(j).shift_score(c) * gradient[at + c];
+        let mut items = vec![0.0f64; self.design.len()];
+        for j in 0..self.design.len() {
+            for r in self.design.span(j) {
+                match self.ties[r] {
+                    Tie::OwnSlope(at) | Tie::OwnIntercept { at, .. } => {
+                        if !held.contains(&at) {
+                            items[j] = items[j].max(gradient[r].abs());
                         }
                     }
+                    Tie::Sd(factor) => sd += factor * gradient[r],
+                    Tie::Fixed(_) => {}
+                    Tie::Given { pull, .. } => mean += pull * gradient[r],
                 }
-                largest
-            })
-            .collect();
+            }
+        }
         let population = self.sd.map(|_| sd).into_iter().chain(self.mean.map(|_| mean)).collect();
         NaturalGradient { items, population }
     }
 
     /// Each bounded coordinate with its bound.
     fn bounds(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        (0..self.design.len()).flat_map(move |j| {
-            let slope = match self.slopes[j] {
-                Slope::Own(u) => Some((u, self.slope_bound)),
-                _ => None,
-            };
-            let steps = if self.anchors[j].is_none() { self.design.categories(j) - 1 } else { 0 };
-            slope
-                .into_iter()
-                .chain((0..steps).map(move |c| (self.steps[j] + c, self.step_bound * (c + 1) as f64)))
+        self.ties.iter().filter_map(|tie| match *tie {
+            Tie::OwnSlope(u) => Some((u, self.slope_bound)),
+            Tie::OwnIntercept { at, step, .. } => Some((at, self.step_bound * step as f64)),
+            Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
         })
     }
 
@@ -341,8 +363,8 @@ impl Structure {
     pub(crate) fn send_runaways(&self, y: &mut DVector<f64>, last: &DVector<f64>, step: &DVector<f64>) {
         const STEEP: f64 = 3.0;
         const LONG: f64 = 0.3;
-        for slope in &self.slopes {
-            if let Slope::Own(u) = *slope {
+        for tie in &self.ties {
+            if let Tie::OwnSlope(u) = *tie {
                 let outward = y[u].signum();
                 let running = last[u] * outward > LONG && step[u] * outward > LONG;
                 if running && 0.5 * y[u].abs().sinh() > STEEP {
@@ -378,10 +400,10 @@ impl Structure {
             .filter_map(|part| {
                 let mut direction = DVector::zeros(self.size);
                 for j in (0..self.design.len()).filter(|&j| parts[j] == part) {
-                    let at = self.design.offset(j);
-                    let root = (OGIVE + psi[at] * psi[at]).sqrt();
-                    for c in 1..self.design.categories(j) {
-                        direction[self.steps[j] + c - 1] = shift[at + c] / root;
+                    for r in self.design.span(j) {
+                        if let Tie::OwnIntercept { at, slope, .. } = self.ties[r] {
+                            direction[at] = shift[r] / (OGIVE + psi[slope] * psi[slope]).sqrt();
+                        }
                     }
                 }
                 let norm = direction.norm();
@@ -394,20 +416,15 @@ impl Structure {
     /// ratio of slopes, and then the mean shift of the intercepts.
     pub(crate) fn population_start(&self, psi: &[f64]) -> (f64, f64) {
         let (mut ratios, mut shifts) = (Vec::new(), Vec::new());
-        for j in 0..self.design.len() {
-            let at = self.design.offset(j);
-            if let Slope::Sd(factor) = self.slopes[j]
-                && factor != 0.0
-            {
-                ratios.push((psi[at] / factor).abs().max(1e-3).ln());
-            }
-            if let Some(given) = &self.anchors[j] {
-                for c in 1..self.design.categories(j) {
-                    let pull = given.a * self.design.model(j).shift_score(c);
-                    if pull.abs() > 1e-3 {
-                        shifts.push((psi[at + c] - given.d[c - 1]) / pull);
-                    }
-                }
+        for (r, tie) in self.ties.iter().enumerate() {
+            match *tie {
+                Tie::Sd(factor) if factor != 0.0 => ratios.push((psi[r] / factor).abs().max(1e-3).ln()),
+                Tie::Given { value, pull } if pull.abs() > 1e-3 => shifts.push((psi[r] - value) / pull),
+                Tie::OwnSlope(_)
+                | Tie::Sd(_)
+                | Tie::Fixed(_)
+                | Tie::OwnIntercept { .. }
+                | Tie::Given { .. } => {}
             }
         }
         let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len().max(1) as f64;
@@ -416,16 +433,11 @@ impl Structure {
 
     /// Coordinates that belong to some items.
     pub(crate) fn coordinates_of(&self, items: &[usize]) -> Vec<usize> {
-        let mut out = Vec::new();
-        for &j in items {
-            if let Slope::Own(u) = self.slopes[j] {
-                out.push(u);
-            }
-            if self.anchors[j].is_none() {
-                out.extend(self.steps[j]..self.steps[j] + self.design.categories(j) - 1);
-            }
-        }
-        out
+        let own = |r: usize| match self.ties[r] {
+            Tie::OwnSlope(at) | Tie::OwnIntercept { at, .. } => Some(at),
+            Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
+        };
+        items.iter().flat_map(|&j| self.design.span(j)).filter_map(own).collect()
     }
 
     /// ∂σ/∂y as a row, where σ is free.
@@ -450,13 +462,13 @@ impl Structure {
     pub(crate) fn sd_from_psi(&self) -> Vec<f64> {
         let mut out = Vec::new();
         if self.sd.is_some() {
-            out = vec![0.0; self.design.parameters()];
-            let follower = self.slopes.iter().enumerate().find_map(|(j, s)| match s {
-                Slope::Sd(factor) if *factor != 0.0 => Some((j, *factor)),
+            out = vec![0.0; self.ties.len()];
+            let follower = self.ties.iter().enumerate().find_map(|(r, tie)| match tie {
+                Tie::Sd(factor) if *factor != 0.0 => Some((r, *factor)),
                 _ => None,
             });
-            if let Some((j, factor)) = follower {
-                out[self.design.offset(j)] = 1.0 / factor;
+            if let Some((r, factor)) = follower {
+                out[r] = 1.0 / factor;
             }
         }
         out
@@ -471,7 +483,7 @@ mod tests {
     fn cases() -> Vec<(Structure, DVector<f64>)> {
         let mixed = design(&[("gpcm", 3), ("2pl", 2), ("grm", 3), ("1pl", 2)]);
         let rasch = design(&[("rasch", 2), ("pcm", 3), ("2pl", 2)]);
-        let anchor = |a: f64, d: &[f64]| Some(Anchor { a, d: d.to_vec() });
+        let anchor = |a: f64, d: &[f64]| Some(Anchor::one_slope(a, d));
         let linked = design(&[("2pl", 2), ("gpcm", 3), ("2pl", 2)]);
         let structures = [
             Structure::new(&mixed, &[], Effects::None, GridSpec::default()),

@@ -4,7 +4,7 @@
 //! probabilities, so no cancellation. With w = P*(1 − P*): F_e = 1 − P*_c − P*_{c+1}, F_{d_c} = w_c/p_c,
 //! F_{d_{c+1}} = −w_{c+1}/p_c.
 
-use super::{ItemModel, Node, Order, SlopeRule};
+use super::{AbilityNode, Node, OneSlope, Order, SlopeRule};
 
 /// Smallest distance between neighbouring intercepts that counts as ordered.
 const MIN_GAP: f64 = 1e-4;
@@ -18,32 +18,48 @@ fn log_logistic(x: f64) -> f64 {
     if x >= 0.0 { -(-x).exp().ln_1p() } else { x - x.exp().ln_1p() }
 }
 
-impl ItemModel for Grm {
+/// Writes log p_c.
+fn log_probabilities(e: f64, d: &[f64], log_p: &mut [f64]) {
+    let m = d.len();
+    for c in 0..=m {
+        let mut x = 0.0;
+        if c >= 1 {
+            x += log_logistic(e + d[c - 1]);
+        }
+        if c < m {
+            x += log_logistic(-e - d[c]);
+        }
+        if c >= 1 && c < m {
+            x += (-(-(d[c - 1] - d[c])).exp_m1()).ln();
+        }
+        log_p[c] = x;
+    }
+}
+
+impl OneSlope for Grm {
     fn name(&self) -> &'static str {
         "grm"
     }
+
+    fn title(&self) -> &'static str {
+        "GRM"
+    }
+
     fn slope(&self) -> SlopeRule {
         SlopeRule::Free
     }
+
     fn polytomous(&self) -> bool {
         true
     }
 
-    fn node(&self, e: f64, d: &[f64], order: Order, out: &mut Node) {
+    fn divides_by_total(&self) -> bool {
+        false
+    }
+
+    fn predict(&self, e: f64, d: &[f64], order: Order, out: &mut Node) {
         let m = d.len();
-        for c in 0..=m {
-            let mut x = 0.0;
-            if c >= 1 {
-                x += log_logistic(e + d[c - 1]);
-            }
-            if c < m {
-                x += log_logistic(-e - d[c]);
-            }
-            if c >= 1 && c < m {
-                x += (-(-(d[c - 1] - d[c])).exp_m1()).ln();
-            }
-            out.log_p[c] = x;
-        }
+        log_probabilities(e, d, &mut out.log_p);
         if order == Order::Probability {
             return;
         }
@@ -67,9 +83,9 @@ impl ItemModel for Grm {
         for c in 0..=m {
             // e^300 is as good as infinity here: w/p stays finite because w vanishes with p.
             let inv = (-out.log_p[c].max(-300.0)).exp();
-            out.f_e[c] = 1.0 - above[c] - above[c + 1];
+            *out.first(c, 0) = 1.0 - above[c] - above[c + 1];
             for r in 1..=m {
-                *out.f_d(c, r) = if r == c {
+                *out.first(c, r) = if r == c {
                     w[c] * inv
                 } else if r == c + 1 {
                     -w[c + 1] * inv
@@ -80,42 +96,63 @@ impl ItemModel for Grm {
             if order != Order::Curvature {
                 continue;
             }
-            out.g_ee[c] = -w[c] - w[c + 1];
+            *out.second(c, 0, 0) = -w[c] - w[c + 1];
             for r in 1..=m {
                 let near = r == c || r == c + 1;
-                *out.g_ed(c, r) = if near { -w[r] } else { 0.0 };
+                *out.second(c, 0, r) = if near { -w[r] } else { 0.0 };
                 for s in 1..=m {
-                    let product = *out.f_d(c, r) * *out.f_d(c, s);
+                    let product = *out.first(c, r) * *out.first(c, s);
                     let own = match r {
                         r if r != s => 0.0,
                         r if r == c => w[r] * (1.0 - 2.0 * above[r]) * inv,
                         r if r == c + 1 => -w[r] * (1.0 - 2.0 * above[r]) * inv,
                         _ => 0.0,
                     };
-                    *out.g_dd(c, r, s) = own - product;
+                    *out.second(c, r, s) = own - product;
                 }
             }
         }
     }
 
-    fn residual_scores(&self) -> bool {
-        false
+    fn predict_along(&self, e: f64, d: &[f64], out: &mut AbilityNode) {
+        let m = d.len();
+        log_probabilities(e, d, &mut out.log_p);
+        let above = |c: usize| match c {
+            0 => 1.0,
+            c if c == m + 1 => 0.0,
+            c => log_logistic(e + d[c - 1]).exp(),
+        };
+        let w = |c: usize| match c {
+            0 => 0.0,
+            c if c == m + 1 => 0.0,
+            c => (log_logistic(e + d[c - 1]) + log_logistic(-e - d[c - 1])).exp(),
+        };
+        for c in 0..=m {
+            out.first[c] = 1.0 - above(c) - above(c + 1);
+            out.second[c] = -w(c) - w(c + 1);
+        }
     }
+
     fn shift_score(&self, step: usize) -> f64 {
         f64::from(u8::from(step > 0))
     }
-    fn admissible(&self, d: &[f64]) -> bool {
+
+    fn admissible_intercepts(&self, d: &[f64]) -> bool {
         d.windows(2).all(|w| w[0] - w[1] > MIN_GAP)
     }
+
     fn difficulties(&self, a: f64, d: &[f64]) -> Vec<f64> {
         d.iter().map(|d| -d / a).collect()
     }
+
     fn intercepts(&self, a: f64, b: &[f64]) -> Vec<f64> {
         b.iter().map(|b| -a * b).collect()
     }
+
     fn difficulty_weights(&self, step: usize) -> Vec<(usize, f64)> {
         vec![(step, 1.0)]
     }
+
     fn start_intercepts(&self, a: f64, shares: &[f64]) -> Vec<f64> {
         // A logistic smeared by N(0, a²): logits shrink by about √(1 + a²/2.9).
         let widen = (1.0 + a * a / 2.9).sqrt();
@@ -126,17 +163,20 @@ impl ItemModel for Grm {
             })
             .collect()
     }
-    fn unbounded(&self, d: &[f64]) -> Vec<f64> {
+
+    fn unbounded_intercepts(&self, d: &[f64]) -> Vec<f64> {
         (0..d.len()).map(|c| if c == 0 { d[0] } else { (d[c - 1] - d[c]).ln() }).collect()
     }
-    fn bounded(&self, y: &[f64]) -> Vec<f64> {
+
+    fn bounded_intercepts(&self, y: &[f64]) -> Vec<f64> {
         let mut d = Vec::with_capacity(y.len());
         for (c, y) in y.iter().enumerate() {
             d.push(if c == 0 { *y } else { d[c - 1] - y.clamp(-7.0, 4.0).exp() });
         }
         d
     }
-    fn unbounded_gradient(&self, y: &[f64], gradient: &[f64]) -> Vec<f64> {
+
+    fn unbounded_intercept_gradient(&self, y: &[f64], gradient: &[f64]) -> Vec<f64> {
         let mut tail = 0.0;
         let mut out = vec![0.0; y.len()];
         for c in (0..y.len()).rev() {

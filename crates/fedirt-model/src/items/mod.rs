@@ -1,38 +1,96 @@
-//! Item models: one file each, behind one trait. A new model is a new file and one line in [`MODELS`].
+//! Item response models behind one trait, [`ItemModel`].
 //!
-//! Parameters of an item with categories 0..=m are its slope a and its intercepts d_1..d_m, in that order.
-//! A model is written in terms of the linear predictor e = a·t, where t is ability; [`Curves`] holds what
-//! follows from it by the chain rule for every node of a grid.
+//! A model declares the parameters of an item (slopes first, then all others) and gives the log-probability of every
+//! category, with first and second derivatives, at a point of ability. Everything else in the program reads these
+//! declarations: kernels see tables of node × category, the centre steps in coordinates that follow from the roles of
+//! the parameters, reports print the names. A new model is a new file here and one line in [`MODELS`].
 
 mod curves;
 mod divide_by_total;
-mod gpcm;
 mod grm;
-mod one_pl;
-mod pcm;
-mod rasch;
-mod two_pl;
+mod node;
+mod one_slope;
 
-pub use curves::{Curves, Node, Order};
+pub use curves::Curves;
+pub use node::{AbilityNode, Node, Order};
+pub use one_slope::OneSlope;
 
 /// Every model, by the name that users type.
-pub const MODELS: &[&dyn ItemModel] =
-    &[&two_pl::TwoPl, &one_pl::OnePl, &rasch::Rasch, &pcm::Pcm, &gpcm::Gpcm, &grm::Grm];
+pub const MODELS: &[&dyn ItemModel] = &[
+    &divide_by_total::TWO_PL,
+    &divide_by_total::ONE_PL,
+    &divide_by_total::RASCH,
+    &divide_by_total::PCM,
+    &divide_by_total::GPCM,
+    &grm::Grm,
+];
 
 /// The model of that name.
 pub fn model(name: &str) -> Option<&'static dyn ItemModel> {
     MODELS.iter().copied().find(|m| m.name() == name)
 }
 
-/// Where an item's slope comes from.
+/// The model of an item for which nobody named one, by its number of categories.
+pub fn default_model(categories: usize) -> &'static dyn ItemModel {
+    if categories > 2 { &divide_by_total::GPCM } else { &divide_by_total::TWO_PL }
+}
+
+/// The names of all models, for messages and help texts: `2pl, 1pl, …`.
+pub fn model_names() -> String {
+    MODELS.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// What a model name stands for in a sentence: `2PL` for `2pl`; `mixed` and unknown names stay as they are.
+pub fn title(name: &str) -> &str {
+    model(name).map_or(name, |model| model.title())
+}
+
+/// Where an item's slopes come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlopeRule {
-    /// Estimated for the item.
+    /// They are estimated for the item.
     Free,
-    /// Fixed at 1, with an ability of SD 1.
+    /// They are fixed at 1, and ability has an SD of 1.
     One,
-    /// Fixed at 1, with the SD of ability estimated: on standardised ability, one slope shared by such items.
+    /// They are fixed at 1, and the SD of ability is estimated: on standardised ability all such items share one slope.
     LatentSd,
+}
+
+/// What a parameter does, which decides how it changes with the unit and the origin of ability.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Role {
+    /// It multiplies ability in one dimension: divided by σ when ability is reported in units of σ.
+    Slope {
+        /// The dimension, counted from 0.
+        dimension: usize,
+    },
+    /// It is added to slope times ability: it grows by `score`·slope·x when the origin of ability moves down by x.
+    Intercept {
+        /// Which of the item's parameters is its slope.
+        slope: usize,
+        /// How many times that slope counts in this intercept.
+        score: f64,
+    },
+}
+
+/// One parameter of an item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name in covariances, such as `a` or `d2`.
+    pub name: String,
+    /// What it does.
+    pub role: Role,
+}
+
+/// A number that `fit.json` reports of an item under a name, as a function of the item's parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reported {
+    /// The name, as mirt has it: `a1`, `d`, `d1`, `ak0`, …
+    pub name: String,
+    /// The value.
+    pub value: f64,
+    /// Its derivatives in the item's parameters, for the delta method.
+    pub gradient: Vec<f64>,
 }
 
 /// An item response model.
@@ -40,86 +98,58 @@ pub trait ItemModel: Sync + std::fmt::Debug {
     /// The name that users type and files carry.
     fn name(&self) -> &'static str;
 
-    /// Where the slope comes from.
+    /// What it is called in a sentence.
+    fn title(&self) -> &'static str;
+
+    /// Where the slopes come from.
     fn slope(&self) -> SlopeRule;
 
     /// Whether more than two categories make sense.
     fn polytomous(&self) -> bool;
 
-    /// Log-probabilities of all categories and their derivatives in (e, d_1..d_m), at one ability.
-    fn node(&self, e: f64, d: &[f64], order: Order, out: &mut Node);
+    /// The parameters of an item with that many categories: slopes first.
+    fn parameters(&self, categories: usize) -> Vec<Parameter>;
 
-    /// Whether the item is a divide-by-total item with scores 0..=m: then the score of a is t·Σ c·r_c and that
-    /// of d_c is r_c, with residuals r_c = 1[x = c] − p_c, and information follows from cross tables.
-    fn residual_scores(&self) -> bool;
+    /// Log-probabilities of all categories at a point of ability, and their derivatives in the parameters and in the
+    /// coordinates of the point.
+    fn node(&self, psi: &[f64], point: &[f64], order: Order, out: &mut Node);
 
-    /// d_c grows by `a·shift_score(c)·x` when the origin of ability moves down by x.
-    fn shift_score(&self, step: usize) -> f64;
+    /// Log-probabilities and their first two derivatives in a one-dimensional ability, for scoring.
+    fn along_ability(&self, psi: &[f64], t: f64, out: &mut AbilityNode);
 
-    /// Whether the intercepts are admissible.
-    fn admissible(&self, d: &[f64]) -> bool;
+    /// For models that are linear in their parameters: the weights w_rc of
+    /// log p_c = Σ_r ψ_r w_rc z_r − log Σ_h exp(…), with z_r = t for slopes and 1 for intercepts, a row per parameter.
+    /// Then the score of parameter r is z_r (w_rx − Σ_c w_rc p_c), and information follows from cross tables.
+    fn category_weights(&self, categories: usize) -> Option<Vec<Vec<f64>>>;
 
-    /// Difficulties b_1..b_m from slope and intercepts.
-    fn difficulties(&self, a: f64, d: &[f64]) -> Vec<f64>;
+    /// Whether the parameters are ones that the model allows.
+    fn admissible(&self, psi: &[f64]) -> bool;
 
-    /// Intercepts from slope and difficulties.
-    fn intercepts(&self, a: f64, b: &[f64]) -> Vec<f64>;
+    /// The categories that ever lower and ever higher ability make certain; none where all slopes are zero.
+    fn end_categories(&self, psi: &[f64]) -> Option<(usize, usize)>;
 
-    /// Coefficients of b_step = −Σ_r w_r·d_r/a, as pairs (r, w_r): for the delta method.
-    fn difficulty_weights(&self, step: usize) -> Vec<(usize, f64)>;
+    /// The model as one of a single slope with ordered categories, which has difficulties; none if it is not.
+    fn one_slope(&self) -> Option<&dyn OneSlope>;
 
-    /// Intercepts that give the observed category shares for ability N(0, 1) and slope a (roughly).
-    fn start_intercepts(&self, a: f64, shares: &[f64]) -> Vec<f64>;
+    /// Starting parameters: `slope` is a first guess of the change of the log-odds of one unit of `scores`, which give
+    /// each category a value along ability; `shares` are the observed shares of the categories.
+    fn start(&self, slope: f64, scores: &[f64], shares: &[f64]) -> Vec<f64>;
 
-    /// Intercepts as coordinates without bounds.
-    fn unbounded(&self, d: &[f64]) -> Vec<f64>;
+    /// Parameters as coordinates without bounds, in which starting values are sought. Signs of slopes may get lost.
+    fn unbounded(&self, psi: &[f64]) -> Vec<f64>;
 
-    /// Inverse of [`ItemModel::unbounded`].
-    fn bounded(&self, y: &[f64]) -> Vec<f64>;
+    /// Inverse of [`ItemModel::unbounded`]; `sign` is that of the item's slope, where the model has one.
+    fn bounded(&self, y: &[f64], sign: f64) -> Vec<f64>;
 
-    /// Gradient in the unbounded coordinates from that in the intercepts.
-    fn unbounded_gradient(&self, y: &[f64], gradient: &[f64]) -> Vec<f64>;
+    /// The gradient in the unbounded coordinates from that in the parameters.
+    fn unbounded_gradient(&self, y: &[f64], psi: &[f64], gradient: &[f64]) -> Vec<f64>;
+
+    /// What `fit.json` reports of an item with these parameters on the reported scale.
+    fn reported(&self, psi: &[f64]) -> Vec<Reported>;
+
+    /// The parameters from reported values, where all that are needed are there.
+    fn from_reported(&self, categories: usize, value: &dyn Fn(&str) -> Option<f64>) -> Option<Vec<f64>>;
 }
-
-/// Each model below forwards the part of the trait that its family defines.
-macro_rules! divide_by_total_methods {
-    () => {
-        fn node(&self, e: f64, d: &[f64], order: super::Order, out: &mut super::Node) {
-            super::divide_by_total::node(e, d, order, out);
-        }
-        fn residual_scores(&self) -> bool {
-            true
-        }
-        fn shift_score(&self, step: usize) -> f64 {
-            step as f64
-        }
-        fn admissible(&self, _d: &[f64]) -> bool {
-            true
-        }
-        fn difficulties(&self, a: f64, d: &[f64]) -> Vec<f64> {
-            super::divide_by_total::difficulties(a, d)
-        }
-        fn intercepts(&self, a: f64, b: &[f64]) -> Vec<f64> {
-            super::divide_by_total::intercepts(a, b)
-        }
-        fn difficulty_weights(&self, step: usize) -> Vec<(usize, f64)> {
-            super::divide_by_total::difficulty_weights(step)
-        }
-        fn start_intercepts(&self, _a: f64, shares: &[f64]) -> Vec<f64> {
-            super::divide_by_total::start_intercepts(shares)
-        }
-        fn unbounded(&self, d: &[f64]) -> Vec<f64> {
-            d.to_vec()
-        }
-        fn bounded(&self, y: &[f64]) -> Vec<f64> {
-            y.to_vec()
-        }
-        fn unbounded_gradient(&self, _y: &[f64], gradient: &[f64]) -> Vec<f64> {
-            gradient.to_vec()
-        }
-    };
-}
-use divide_by_total_methods;
 
 #[cfg(test)]
 mod tests;

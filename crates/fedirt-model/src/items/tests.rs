@@ -13,8 +13,14 @@ fn parameters(model: &dyn ItemModel) -> Vec<Vec<f64>> {
 
 const ABILITIES: [f64; 5] = [-4.0, -1.3, 0.0, 0.7, 5.0];
 
+fn categories(model: &dyn ItemModel, psi: &[f64]) -> usize {
+    (2..)
+        .find(|c| model.parameters(*c).len() >= psi.len())
+        .expect("every model has parameters for each category")
+}
+
 fn log_p(model: &dyn ItemModel, psi: &[f64], t: f64, c: usize) -> f64 {
-    Curves::new(model, psi, &[t], Order::Probability).log_p(c)[0]
+    Curves::new(model, categories(model, psi), psi, &[t], Order::Probability).log_p(c)[0]
 }
 
 /// (psi, t) moved by h along derivative index r.
@@ -32,9 +38,9 @@ fn derivatives_agree_with_central_differences() {
     let h = 1e-5;
     for model in MODELS {
         for psi in parameters(*model) {
-            let curves = Curves::new(*model, &psi, &ABILITIES, Order::Curvature);
+            let curves = Curves::new(*model, categories(*model, &psi), &psi, &ABILITIES, Order::Curvature);
             for (n, &t) in ABILITIES.iter().enumerate() {
-                for c in 0..psi.len() {
+                for c in 0..curves.categories() {
                     for r in 0..=psi.len() {
                         let (up, tu) = moved(&psi, t, r, h);
                         let (down, td) = moved(&psi, t, r, -h);
@@ -45,7 +51,8 @@ fn derivatives_agree_with_central_differences() {
                             "{model:?} {psi:?} t={t} c={c} r={r}: {got} {want}"
                         );
                         let first = |psi: &[f64], t: f64, s: usize| {
-                            Curves::new(*model, psi, &[t], Order::Score).score(c, s)[0]
+                            Curves::new(*model, categories(*model, psi), psi, &[t], Order::Score).score(c, s)
+                                [0]
                         };
                         for s in 0..=psi.len() {
                             let want = (first(&up, tu, s) - first(&down, td, s)) / (2.0 * h);
@@ -66,13 +73,14 @@ fn derivatives_agree_with_central_differences() {
 fn probabilities_sum_to_one_and_information_is_the_mean_curvature() {
     for model in MODELS {
         for psi in parameters(*model) {
-            let curves = Curves::new(*model, &psi, &ABILITIES, Order::Curvature);
+            let curves = Curves::new(*model, categories(*model, &psi), &psi, &ABILITIES, Order::Curvature);
             for n in 0..ABILITIES.len() {
-                let total: f64 = (0..psi.len()).map(|c| curves.log_p(c)[n].exp()).sum();
+                let total: f64 = (0..curves.categories()).map(|c| curves.log_p(c)[n].exp()).sum();
                 assert!((total - 1.0).abs() < 1e-12);
                 let s = curves.ability();
-                let mean: f64 =
-                    (0..psi.len()).map(|c| curves.log_p(c)[n].exp() * curves.curvature(c, s, s)[n]).sum();
+                let mean: f64 = (0..curves.categories())
+                    .map(|c| curves.log_p(c)[n].exp() * curves.curvature(c, s, s)[n])
+                    .sum();
                 assert!((mean + curves.information(n)).abs() < 1e-12);
             }
         }
@@ -83,17 +91,95 @@ fn probabilities_sum_to_one_and_information_is_the_mean_curvature() {
 fn reporting_transforms_go_there_and_back() {
     for model in MODELS {
         for psi in parameters(*model) {
+            let reported = model.reported(&psi);
+            let named = |name: &str| reported.iter().find(|r| r.name == name).map(|r| r.value);
+            let back = model.from_reported(categories(*model, &psi), &named).expect("all names are there");
+            let free = model.bounded(&model.unbounded(&psi), psi[0].signum());
+            for r in (0..psi.len()).filter(|r| *r > 0 || model.slope() != SlopeRule::One) {
+                assert!((back[r] - psi[r]).abs() < 1e-12 && (free[r] - psi[r]).abs() < 1e-12, "{model:?}");
+            }
+            let Some(steps) = model.one_slope() else { continue };
             let (a, d) = (psi[0], &psi[1..]);
-            let b = model.difficulties(a, d);
-            for (x, y) in model.intercepts(a, &b).iter().zip(d) {
+            let b = steps.difficulties(a, d);
+            for (x, y) in steps.intercepts(a, &b).iter().zip(d) {
                 assert!((x - y).abs() < 1e-12);
             }
             for (c, b) in b.iter().enumerate() {
-                let sum: f64 = model.difficulty_weights(c + 1).iter().map(|(r, w)| w * d[r - 1]).sum();
+                let sum: f64 = steps.difficulty_weights(c + 1).iter().map(|(r, w)| w * d[r - 1]).sum();
                 assert!((b + sum / a).abs() < 1e-12);
             }
-            for (x, y) in model.bounded(&model.unbounded(d)).iter().zip(d) {
-                assert!((x - y).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn gradients_of_reported_and_unbounded_numbers_agree_with_differences() {
+    let h = 1e-6;
+    for model in MODELS {
+        for psi in parameters(*model) {
+            for (at, reported) in model.reported(&psi).iter().enumerate() {
+                for r in 0..psi.len() {
+                    let value = |h: f64| model.reported(&moved(&psi, 0.0, r, h).0)[at].value;
+                    let want = (value(h) - value(-h)) / (2.0 * h);
+                    assert!(
+                        (reported.gradient[r] - want).abs() < 1e-6 * (1.0 + want.abs()),
+                        "{model:?} {at} {r}"
+                    );
+                }
+            }
+            let weights: Vec<f64> = (0..psi.len()).map(|r| 0.3 + 0.2 * r as f64).collect();
+            let y = model.unbounded(&psi);
+            let gradient = model.unbounded_gradient(&y, &psi, &weights);
+            for r in 0..y.len() {
+                let value = |h: f64| {
+                    let mut y = y.clone();
+                    y[r] += h;
+                    let psi = model.bounded(&y, psi[0].signum());
+                    psi.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>()
+                };
+                let want = (value(h) - value(-h)) / (2.0 * h);
+                assert!((gradient[r] - want).abs() < 1e-6 * (1.0 + want.abs()), "{model:?} {r}");
+            }
+        }
+    }
+}
+
+#[test]
+fn derivatives_along_ability_are_those_of_the_whole_node() {
+    for model in MODELS {
+        for psi in parameters(*model) {
+            let categories = categories(*model, &psi);
+            let curves = Curves::new(*model, categories, &psi, &ABILITIES, Order::Curvature);
+            let mut node = AbilityNode::new(categories);
+            let t = curves.ability();
+            for (n, ability) in ABILITIES.iter().enumerate() {
+                model.along_ability(&psi, *ability, &mut node);
+                for c in 0..categories {
+                    assert!((node.log_p[c] - curves.log_p(c)[n]).abs() < 1e-12);
+                    assert!((node.first[c] - curves.score(c, t)[n]).abs() < 1e-12);
+                    assert!((node.second[c] - curves.curvature(c, t, t)[n]).abs() < 1e-12);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn category_weights_give_the_scores() {
+    for model in MODELS {
+        for psi in parameters(*model) {
+            let categories = categories(*model, &psi);
+            let Some(weights) = model.category_weights(categories) else { continue };
+            let curves = Curves::new(*model, categories, &psi, &ABILITIES, Order::Score);
+            let roles = model.parameters(categories);
+            for (n, t) in ABILITIES.iter().enumerate() {
+                for (r, row) in weights.iter().enumerate() {
+                    let mean: f64 = (0..categories).map(|c| row[c] * curves.log_p(c)[n].exp()).sum();
+                    let z = if matches!(roles[r].role, Role::Slope { .. }) { *t } else { 1.0 };
+                    for c in 0..categories {
+                        assert!((curves.score(c, r)[n] - z * (row[c] - mean)).abs() < 1e-12);
+                    }
+                }
             }
         }
     }
@@ -103,11 +189,17 @@ fn reporting_transforms_go_there_and_back() {
 fn a_shift_of_the_origin_leaves_probabilities_alone() {
     for model in MODELS {
         for psi in parameters(*model) {
-            let x = 0.37;
-            let moved: Vec<f64> = std::iter::once(psi[0])
-                .chain((1..psi.len()).map(|c| psi[c] + psi[0] * model.shift_score(c) * x))
+            let (x, categories) = (0.37, categories(*model, &psi));
+            let moved: Vec<f64> = model
+                .parameters(categories)
+                .iter()
+                .zip(&psi)
+                .map(|(parameter, value)| match parameter.role {
+                    Role::Slope { .. } => *value,
+                    Role::Intercept { slope, score } => value + psi[slope] * score * x,
+                })
                 .collect();
-            for c in 0..psi.len() {
+            for c in 0..categories {
                 assert!((log_p(*model, &psi, 1.0 + x, c) - log_p(*model, &moved, 1.0, c)).abs() < 1e-12);
             }
         }
@@ -116,7 +208,7 @@ fn a_shift_of_the_origin_leaves_probabilities_alone() {
 
 #[test]
 fn category_draws_follow_the_probabilities() {
-    let curves = Curves::new(&gpcm::Gpcm, &[1.0, 0.5, 0.2], &[0.3], Order::Probability);
+    let curves = Curves::new(&divide_by_total::GPCM, 3, &[1.0, 0.5, 0.2], &[0.3], Order::Probability);
     let draws = 10_000;
     for c in 0..3 {
         let share = (0..draws).filter(|i| curves.draw(0, (*i as f64 + 0.5) / draws as f64) == c).count()

@@ -160,7 +160,7 @@ impl Population {
             for &j in booklet {
                 let u: f64 = rng.random();
                 let steps = design.categories(j) - 1;
-                let above = |c: &usize| u >= cumulative[(design.offset(j) + c) * nodes.len() + node];
+                let above = |c: &usize| u >= cumulative[(design.cell_offset(j) + c) * nodes.len() + node];
                 row[j] = (0..steps).take_while(above).count() as u8;
             }
         }

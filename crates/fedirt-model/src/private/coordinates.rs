@@ -10,17 +10,26 @@
 use super::PrivateError;
 use crate::design::Design;
 use crate::exchange::Effects;
-use crate::items::SlopeRule;
+use crate::items::{OneSlope, SlopeRule};
 
 /// Which parameters there are, and where they stand.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Coordinates {
     design: Design,
+    models: Vec<&'static dyn OneSlope>,
     contrasts: usize,
     sites: usize,
     mixture: bool,
     /// First coordinate of each item, and at the end their number.
     offsets: Vec<usize>,
+}
+
+/// Models follow from the design.
+impl PartialEq for Coordinates {
+    fn eq(&self, other: &Self) -> bool {
+        let rest = |c: &Self| (c.contrasts, c.sites, c.mixture);
+        self.design == other.design && rest(self) == rest(other)
+    }
 }
 
 impl Coordinates {
@@ -33,16 +42,20 @@ impl Coordinates {
         };
         let mut offsets = vec![0];
         let mut end = 0;
+        let mut models = Vec::with_capacity(design.len());
         for j in 0..design.len() {
+            let unknown = || PrivateError::Model(design.model(j).name().to_owned());
+            let model = design.model(j).one_slope().ok_or_else(unknown)?;
             end += design.categories(j) - 1;
-            match design.model(j).slope() {
+            match model.slope() {
                 SlopeRule::Free => end += 1,
                 SlopeRule::One => {}
-                SlopeRule::LatentSd => return Err(PrivateError::Model(design.model(j).name().to_owned())),
+                SlopeRule::LatentSd => return Err(unknown()),
             }
             offsets.push(end);
+            models.push(model);
         }
-        Ok(Self { design: design.clone(), contrasts, sites, mixture, offsets })
+        Ok(Self { design: design.clone(), models, contrasts, sites, mixture, offsets })
     }
 
     /// Number of coordinates.
@@ -59,6 +72,11 @@ impl Coordinates {
     /// The calibrated items.
     pub fn design(&self) -> &Design {
         &self.design
+    }
+
+    /// Model of an item.
+    pub fn model(&self, item: usize) -> &'static dyn OneSlope {
+        self.models[item]
     }
 
     /// Number of sites.
@@ -116,7 +134,7 @@ impl Coordinates {
         for j in 0..self.design.len() {
             let a = self.slope(theta, j);
             psi.push(a);
-            psi.extend(self.design.model(j).intercepts(a, &theta[self.difficulties(j)]));
+            psi.extend(self.models[j].intercepts(a, &theta[self.difficulties(j)]));
         }
         psi
     }
@@ -128,7 +146,7 @@ impl Coordinates {
         let mut unit = vec![0.0; m];
         for h in 0..m {
             unit[h] = 1.0;
-            by_step.push(self.design.model(item).intercepts(a, &unit));
+            by_step.push(self.models[item].intercepts(a, &unit));
             unit[h] = 0.0;
         }
         (0..m).map(|r| by_step.iter().map(|d| d[r]).collect()).collect()

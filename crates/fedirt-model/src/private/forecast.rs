@@ -52,7 +52,7 @@ impl Forecast {
         let released =
             moments(&population, theta, &complete, &rounds, sample).ok_or(PrivateError::Singular(2))?;
         let mut prior = population.counts.prior(mean, &precision).1;
-        for span in (0..plan.design.len()).filter(|j| !plan.design.model(*j).residual_scores()) {
+        for span in (0..plan.design.len()).filter(|j| !coordinates.model(*j).divides_by_total()) {
             let span = coordinates.difficulties(span);
             for c in span.start..span.end - 1 {
                 let curvature = GAP / (theta[c + 1] - theta[c]).powi(2);

@@ -166,7 +166,7 @@ impl Problem<'_> {
     /// Difficulties of the items whose steps must stay in order.
     fn graded(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         let coordinates = &self.population.coordinates;
-        let graded = |j: &usize| !coordinates.design().model(*j).residual_scores();
+        let graded = |j: &usize| !coordinates.model(*j).divides_by_total();
         (0..coordinates.design().len()).filter(graded).map(|j| coordinates.difficulties(j))
     }
 

@@ -230,7 +230,7 @@ impl Score2Plan {
 /// step of every item tells about ability what a binary item of slope 1.5 does at its best, 1.5²/4.
 fn grid(design: &Design) -> GridSpec {
     let grid = GridSpec::default();
-    let steps = (design.parameters() - design.len()) as f64;
+    let steps = (design.cells() - design.len()) as f64;
     let nodes = (2.0 * grid.range * (1.0 + 0.5625 * steps).sqrt()).ceil().min(1000.0) as usize | 1;
     GridSpec { nodes: nodes.max(grid.nodes), ..grid }
 }

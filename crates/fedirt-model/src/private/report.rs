@@ -6,7 +6,9 @@
 use super::plan::{ROUND_SHARES, Score2Plan};
 use super::score2::Score2Result;
 use crate::exchange::Effects;
-use crate::fit::{FORMAT, Fit, FitItem, FitSite, Latent, Privacy, Quadrature, TraceEntry, Warning};
+use crate::fit::{
+    FORMAT, Fit, FitItem, FitSite, Latent, Privacy, Quadrature, TraceEntry, Warning, common_model,
+};
 use nalgebra::DMatrix;
 
 /// An item's estimates and their standard errors.
@@ -161,19 +163,20 @@ pub fn fit(
         .items()
         .into_iter()
         .enumerate()
-        .map(|(j, item)| FitItem {
-            name: names.get(j).cloned().unwrap_or_default(),
-            model: design.model(j).name().to_owned(),
-            categories: design.categories(j),
-            codes: design.items()[j].codes.clone(),
-            a: Some(item.a),
-            d: item.d.into_iter().map(Some).collect(),
-            b: item.b.into_iter().map(Some).collect(),
-            se_a: item.se_a,
-            se_d: item.se_d.into_iter().map(Some).collect(),
-            se_b: item.se_b.into_iter().map(Some).collect(),
-            n: None,
-            fixed: false,
+        .map(|(j, item)| {
+            let mut entry = FitItem {
+                categories: design.categories(j),
+                codes: design.items()[j].codes.clone(),
+                a: Some(item.a),
+                d: item.d.into_iter().map(Some).collect(),
+                b: item.b.into_iter().map(Some).collect(),
+                se_a: item.se_a,
+                se_d: item.se_d.into_iter().map(Some).collect(),
+                se_b: item.se_b.into_iter().map(Some).collect(),
+                ..FitItem::without_estimates(names.get(j).map_or("", String::as_str), design.model(j).name())
+            };
+            entry.name_parameters();
+            entry
         })
         .collect();
     let effects = result.sites();
@@ -184,9 +187,7 @@ pub fn fit(
         effect: effects.get(k).map(|e| e.0),
         se: effects.get(k).map(|e| e.1),
     });
-    let mut models = items.iter().map(|i| i.model.as_str());
-    let first = models.next().unwrap_or("2pl");
-    let model = if models.all(|m| m == first) { first } else { "mixed" }.to_owned();
+    let model = common_model(&items);
     let rounds = ROUND_SHARES.len();
     let width = result.theta.len() + plan.counts().len();
     let silent = |round| TraceEntry {

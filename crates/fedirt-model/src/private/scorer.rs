@@ -71,23 +71,23 @@ impl<'a> Scorer<'a> {
         let mut log_prior = grid.log_weights().to_vec();
         log_prior.resize(width, PADDING);
         let psi = coordinates.psi(theta);
-        let (mut log_p, mut gradient) = (vec![0.0; design.parameters() * width], Vec::new());
+        let (mut log_p, mut gradient) = (vec![0.0; design.cells() * width], Vec::new());
         let mut places = Vec::with_capacity(design.len());
         for j in 0..design.len() {
             let own = &psi[design.span(j)];
             let (a, d) = (own[0], &own[1..]);
-            let curves = Curves::new(design.model(j), own, &t, Order::Score);
+            let curves = Curves::new(design.model(j), design.categories(j), own, &t, Order::Score);
             let by_step = coordinates.intercept_slopes(j, a);
             let (span, difficulties) = (coordinates.span(j), coordinates.difficulties(j));
             places.push(Place {
-                log_p: design.offset(j),
+                log_p: design.cell_offset(j),
                 gradient: gradient.len() / width,
                 first: span.start,
                 difficulties: difficulties.start,
                 end: span.end,
             });
             for c in 0..design.categories(j) {
-                let at = (design.offset(j) + c) * width;
+                let at = (design.cell_offset(j) + c) * width;
                 log_p[at..at + q].copy_from_slice(curves.log_p(c));
                 for r in span.clone() {
                     let start = gradient.len();
@@ -167,17 +167,17 @@ impl<'a> Scorer<'a> {
     }
 
     /// Probabilities of the nodes, and cumulative probabilities of categories: entry
-    /// (`offset(j)` + c)·nodes + n is P(x_j ≤ c) at node n.
+    /// (`cell_offset(j)` + c)·nodes + n is P(x_j ≤ c) at node n.
     pub(super) fn cumulative(&self) -> (Vec<f64>, Vec<f64>) {
         let design = self.coordinates.design();
         let nodes = self.log_prior[..self.nodes].iter().map(|w| w.exp()).collect();
-        let mut out = vec![0.0; design.parameters() * self.nodes];
+        let mut out = vec![0.0; design.cells() * self.nodes];
         for j in 0..design.len() {
             for c in 0..design.categories(j) {
                 for n in 0..self.nodes {
-                    let at = (design.offset(j) + c) * self.nodes + n;
+                    let at = (design.cell_offset(j) + c) * self.nodes + n;
                     let below = if c == 0 { 0.0 } else { out[at - self.nodes] };
-                    out[at] = below + self.log_p[(design.offset(j) + c) * self.width + n].exp();
+                    out[at] = below + self.log_p[(design.cell_offset(j) + c) * self.width + n].exp();
                 }
             }
         }

@@ -2,36 +2,35 @@
 
 use super::table::peak;
 use super::{Prior, REACH, RowScorer, Score, Scorer};
-use crate::items::{Node, Order};
+use crate::items::AbilityNode;
 
 /// A step below this part of the prior's SD is the last: after it Newton's method is off by about its square,
 /// the secant method by less than 1e-11.
 const TOLERANCE: f64 = 1e-7;
 
 impl Scorer {
-    /// l'(t) = Σ_j a_j F_e and l''(t) = Σ_j a_j² G_ee over the answered items.
-    fn slopes(&self, row: &[u8], t: f64, node: &mut Node) -> (f64, f64) {
+    /// l'(t) and l''(t) over the answered items.
+    fn slopes(&self, row: &[u8], t: f64, node: &mut AbilityNode) -> (f64, f64) {
         let (mut first, mut second) = (0.0, 0.0);
         for (item, x) in self.answers(row) {
-            let (a, d) = (item.psi[0], &item.psi[1..]);
-            item.model.node(a * t, d, Order::Curvature, node);
-            first += a * node.f_e[x];
-            second += a * a * node.g_ee[x];
+            item.model.along_ability(&item.psi, t, node);
+            first += node.first[x];
+            second += node.second[x];
         }
         (first, second)
     }
 
     /// Whether the likelihood falls towards both infinities.
     ///
-    /// With rising slope the highest category, and with falling slope the lowest, is the one that ever higher
-    /// ability makes certain: some answer must be another one, and the same towards −∞.
+    /// Ever higher ability makes one category of each item certain (the highest, where the slope rises): some answer
+    /// must be another one, and the same towards −∞.
     fn has_finite_mode(&self, row: &[u8]) -> bool {
         let (mut falls_above, mut falls_below) = (false, false);
         for (item, x) in self.answers(row) {
-            let (a, highest) = (item.psi[0], item.psi.len() - 1);
-            let (lowest_wins, highest_wins) = (x == 0, x == highest);
-            falls_above |= (a > 0.0 && !highest_wins) || (a < 0.0 && !lowest_wins);
-            falls_below |= (a > 0.0 && !lowest_wins) || (a < 0.0 && !highest_wins);
+            if let Some((lowest, highest)) = item.model.end_categories(&item.psi) {
+                falls_above |= x != highest;
+                falls_below |= x != lowest;
+            }
         }
         falls_above && falls_below
     }

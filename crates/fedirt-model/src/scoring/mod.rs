@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use crate::items::{ItemModel, Node};
+use crate::items::{AbilityNode, ItemModel};
 use crate::quadrature::{Grid, GridSpec};
 use crate::responses::{MISSING, ResponseTable};
 use table::Table;
@@ -30,7 +30,9 @@ const REACH: f64 = 20.0;
 pub struct ScoredItem {
     /// Its model.
     pub model: &'static dyn ItemModel,
-    /// Slope and intercepts (a, d_1..d_m) on the reported scale.
+    /// Number of its categories.
+    pub categories: usize,
+    /// Its parameters on the reported scale, as its model lays them out.
     pub psi: Vec<f64>,
 }
 
@@ -163,10 +165,10 @@ impl Scorer {
             return Err(ScoringError::Grid);
         }
         let admissible = |item: &ScoredItem| {
-            let size = item.psi.len();
-            (2..=usize::from(MISSING)).contains(&size)
+            (2..=usize::from(MISSING)).contains(&item.categories)
+                && item.psi.len() == item.model.parameters(item.categories).len()
                 && item.psi.iter().all(|x| x.is_finite())
-                && item.model.admissible(&item.psi[1..])
+                && item.model.admissible(&item.psi)
         };
         if let Some(item) = items.iter().position(|item| !admissible(item)) {
             return Err(ScoringError::Parameters { item });
@@ -196,13 +198,13 @@ impl Scorer {
 
     /// Buffers for scoring rows one after the other.
     pub fn row_scorer(&self) -> RowScorer<'_> {
-        let most = self.items.iter().map(|item| item.psi.len()).max().unwrap_or(2);
+        let most = self.items.iter().map(|item| item.categories).max().unwrap_or(2);
         RowScorer {
             scorer: self,
             on_grid: vec![0.0; self.grid.nodes().len()],
             on_fine: Vec::new(),
             cumulated: Vec::new(),
-            node: Node::new(most),
+            node: AbilityNode::new(most),
             weight: warm::PatternWeight::default(),
         }
     }
@@ -234,7 +236,7 @@ impl Scorer {
                 continue;
             }
             answered += 1;
-            let highest = item.psi.len() - 1;
+            let highest = item.categories - 1;
             if usize::from(code) > highest {
                 return Err(ScoringError::Category { item: j, code, highest });
             }
@@ -249,7 +251,7 @@ pub struct RowScorer<'a> {
     on_grid: Vec<f64>,
     on_fine: Vec<f64>,
     cumulated: Vec<f64>,
-    node: Node,
+    node: AbilityNode,
     weight: warm::PatternWeight,
 }
 

@@ -1,7 +1,6 @@
 //! How well one student's answers fit the model at a given ability.
 
 use super::{RowScorer, ScoringError};
-use crate::items::Order;
 
 /// Person-fit statistics; `None` where fewer than two items are answered or a variance is zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -38,8 +37,8 @@ impl RowScorer<'_> {
         let (mut surprise, mut spread) = (0.0, 0.0);
         let (mut squares, mut variances, mut standardised) = (0.0, 0.0, 0.0);
         for (item, x) in self.scorer.answers(row) {
-            item.model.node(item.psi[0] * ability, &item.psi[1..], Order::Probability, node);
-            let log_p = &node.log_p[..item.psi.len()];
+            item.model.along_ability(&item.psi, ability, node);
+            let log_p = &node.log_p[..item.categories];
             let (mut entropy, mut mean) = (0.0, 0.0);
             for (c, &log_p) in log_p.iter().enumerate() {
                 entropy += log_p.exp() * log_p;

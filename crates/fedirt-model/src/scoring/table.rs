@@ -18,8 +18,8 @@ impl Table {
         let mut log_p = Vec::new();
         for item in items {
             first.push(log_p.len());
-            let curves = Curves::new(item.model, &item.psi, &nodes, Order::Probability);
-            for c in 0..item.psi.len() {
+            let curves = Curves::new(item.model, item.categories, &item.psi, &nodes, Order::Probability);
+            for c in 0..item.categories {
                 log_p.extend_from_slice(curves.log_p(c));
             }
         }

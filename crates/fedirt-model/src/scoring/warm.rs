@@ -1,7 +1,7 @@
 //! Warm's weighted likelihood estimate.
 
 use super::{RowScorer, Score, ScoredItem, Scorer};
-use crate::items::{Curves, Node, Order};
+use crate::items::{AbilityNode, Curves, Order};
 use crate::responses::MISSING;
 
 /// ½ log I on the grid for the items answered in the last row: rows of one booklet share it.
@@ -30,7 +30,7 @@ impl Weighted {
 fn information(items: &[ScoredItem], nodes: &[f64]) -> Vec<f64> {
     let mut out = Vec::with_capacity(items.len() * nodes.len());
     for item in items {
-        let curves = Curves::new(item.model, &item.psi, nodes, Order::Score);
+        let curves = Curves::new(item.model, item.categories, &item.psi, nodes, Order::Score);
         out.extend((0..nodes.len()).map(|n| curves.information(n)));
     }
     out
@@ -38,17 +38,16 @@ fn information(items: &[ScoredItem], nodes: &[f64]) -> Vec<f64> {
 
 impl Scorer {
     /// l'(t), I(t) = Σ_j Σ_c P'²/P and J(t) = Σ_j Σ_c P'P''/P over the answered items, with
-    /// P' = P·a·F_e and P'' = P·a²·(G_ee + F_e²), so that nothing is divided by P.
-    fn weighted(&self, row: &[u8], t: f64, node: &mut Node) -> Weighted {
+    /// P' = P·F and P'' = P·(G + F²), where F and G are the derivatives of log P, so that nothing is divided by P.
+    fn weighted(&self, row: &[u8], t: f64, node: &mut AbilityNode) -> Weighted {
         let mut out = Weighted { score: 0.0, information: 0.0, j: 0.0 };
         for (item, x) in self.answers(row) {
-            let (a, d) = (item.psi[0], &item.psi[1..]);
-            item.model.node(a * t, d, Order::Curvature, node);
-            out.score += a * node.f_e[x];
-            for c in 0..item.psi.len() {
-                let (p, f) = (node.log_p[c].exp(), node.f_e[c]);
-                out.information += a * a * p * f * f;
-                out.j += a * a * a * p * f * (node.g_ee[c] + f * f);
+            item.model.along_ability(&item.psi, t, node);
+            out.score += node.first[x];
+            for c in 0..item.categories {
+                let (p, f) = (node.log_p[c].exp(), node.first[c]);
+                out.information += p * f * f;
+                out.j += p * f * (node.second[c] + f * f);
             }
         }
         out

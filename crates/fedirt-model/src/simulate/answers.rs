@@ -1,22 +1,22 @@
 //! The answers of one site, row by row.
 
 use super::booklets::booklets;
-use super::{Missing, Spec, Stream, TrueItem, Truth};
+use super::{Missing, Spec, Stream, Truth};
 use crate::items::{self, ItemModel, Node, Order};
 use crate::responses::{MISSING, ResponseTable};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-struct Item<'a> {
+struct Item {
     model: &'static dyn ItemModel,
-    truth: &'a TrueItem,
+    psi: Vec<f64>,
     node: Node,
 }
 
 /// Draws the students of one site, one after the other, and keeps none of them.
-pub struct SiteRows<'a> {
-    items: Vec<Item<'a>>,
+pub struct SiteRows {
+    items: Vec<Item>,
     effect: f64,
     latent_sd: f64,
     site: usize,
@@ -28,22 +28,22 @@ pub struct SiteRows<'a> {
     missing: ChaCha8Rng,
 }
 
-impl std::fmt::Debug for SiteRows<'_> {
+impl std::fmt::Debug for SiteRows {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "SiteRows({} of {} students)", self.drawn, self.students)
     }
 }
 
-impl<'a> SiteRows<'a> {
+impl SiteRows {
     /// The students of a site of the truth that was drawn from `spec`.
-    pub fn new(spec: &Spec, truth: &'a Truth, site: usize) -> Self {
+    pub fn new(spec: &Spec, truth: &Truth, site: usize) -> Self {
         let items = truth
             .items
             .iter()
             .map(|item| Item {
                 model: items::model(&item.model).expect("the truth names models that exist"),
-                truth: item,
-                node: Node::new(item.categories),
+                psi: std::iter::once(item.a).chain(item.d.iter().copied()).collect(),
+                node: Node::new(item.categories, item.categories, 1, Order::Probability),
             })
             .collect();
         let (booklets, missing_rate) = match spec.missing {
@@ -76,7 +76,7 @@ impl<'a> SiteRows<'a> {
         let z: f64 = StandardNormal.sample(&mut self.answers);
         let t = self.effect + self.latent_sd * z;
         for (cell, item) in row.iter_mut().zip(&mut self.items) {
-            item.model.node(item.truth.a * t, &item.truth.d, Order::Probability, &mut item.node);
+            item.model.node(&item.psi, &[t], Order::Probability, &mut item.node);
             *cell = draw(&item.node.log_p, self.answers.random());
         }
         if !self.booklets.is_empty() {

@@ -83,6 +83,7 @@ fn normal(rng: &mut impl Rng) -> f64 {
 /// One item: difficulties are normal, and ascending within an item.
 fn draw_item(spec: &Spec, j: usize, rng: &mut impl Rng) -> Result<TrueItem, SpecError> {
     let (model, categories) = spec.item(j)?;
+    let steps_of = model.one_slope().ok_or_else(|| SpecError::Model(model.name().to_owned()))?;
     // Drawn for every model: difficulties of a seed are then the same whether slopes are free or not.
     let slope = (LOG_SLOPE_SD * normal(rng)).exp();
     let a = if model.slope() == SlopeRule::Free { slope } else { 1.0 };
@@ -91,13 +92,13 @@ fn draw_item(spec: &Spec, j: usize, rng: &mut impl Rng) -> Result<TrueItem, Spec
     b.sort_by(f64::total_cmp);
     if steps > 1 {
         let mean = MEAN_DIFFICULTY_SD * normal(rng);
-        let gap = if model.residual_scores() { 0.0 } else { THRESHOLD_GAP };
+        let gap = if steps_of.divides_by_total() { 0.0 } else { THRESHOLD_GAP };
         for (c, b) in b.iter_mut().enumerate() {
             *b += mean + gap * (c as f64 - (steps - 1) as f64 / 2.0);
         }
     }
     let (name, model_name) = (numbered("i", j, spec.items), model.name().to_owned());
-    Ok(TrueItem { name, model: model_name, categories, a, d: model.intercepts(a, &b), b })
+    Ok(TrueItem { name, model: model_name, categories, a, d: steps_of.intercepts(a, &b), b })
 }
 
 fn draw_sizes(spec: &Spec) -> Vec<usize> {

@@ -215,7 +215,7 @@ impl Answer<'_> {
                 vectors.push(i.evaluation.gradient.clone());
                 self.push_information(&i.evaluation, curvature, p + 1, None, vectors);
             }
-            Effects::Fixed if self.data.no_finite_effect(&point.psi) => {
+            Effects::Fixed if self.data.no_finite_effect(Some(&point.psi)) => {
                 // The likelihood of such a school tends to one as its effect runs away: it says nothing of items.
                 let slots = self.request.schema_of_point(curvature, effect_totals);
                 vectors.extend(slots.iter().map(|slot| vec![0.0; slot.len]));
@@ -270,7 +270,7 @@ impl Answer<'_> {
                 let mut out = Vec::new();
                 for j in 0..self.data.design.len() {
                     let at = self.data.design.offset(j);
-                    out.extend(lower(self.data.design.categories(j), -1.0, |r, c| h[(at + r, at + c)]));
+                    out.extend(lower(self.data.design.span(j).len(), -1.0, |r, c| h[(at + r, at + c)]));
                 }
                 vectors.push(out);
             }

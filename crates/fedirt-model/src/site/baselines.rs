@@ -12,11 +12,12 @@ impl Answer<'_> {
     pub(super) fn train(&self, vectors: &mut Vec<Vec<f64>>) {
         let Ask::Train { items, effects, chosen, epochs, learning_rate } = &self.request.ask else { return };
         let design = &self.data.design;
-        if !chosen.contains(&self.index) || self.data.total_weight <= 0.0 {
+        let layout =
+            Layout::new(design, 1).filter(|_| chosen.contains(&self.index) && self.data.total_weight > 0.0);
+        let Some(layout) = layout else {
             vectors.extend([vec![0.0], vec![0.0; design.parameters()], vec![0.0]]);
             return;
-        }
-        let layout = Layout::new(design, 1);
+        };
         let mut x = vec![0.0; layout.size];
         layout.set_items(design, items, &mut x);
         let fixed = self.request.effects == Effects::Fixed;
@@ -50,7 +51,7 @@ impl Answer<'_> {
         // Items of which this site saw every category; the others have no estimate here.
         let counts = self.data.category_counts();
         let kept: Vec<usize> =
-            (0..design.len()).filter(|&j| counts[design.span(j)].iter().all(|n| *n > 0.0)).collect();
+            (0..design.len()).filter(|&j| counts[design.cell_span(j)].iter().all(|n| *n > 0.0)).collect();
         let items: Vec<_> = kept.iter().map(|&j| design.items()[j].clone()).collect();
         if let (Some(table), Ok(small), true) = (self.table, Design::try_from(items), kept.len() > 1) {
             let data = SiteData::new(table, &small, self.request.weight_scale);
@@ -58,13 +59,13 @@ impl Answer<'_> {
             for (k, &j) in kept.iter().enumerate() {
                 let (from, to) = (small.span(k), design.span(j));
                 let psi = &local.psi[from];
-                let model = design.model(j);
+                let Some(model) = design.model(j).one_slope() else { continue };
                 let b = model.difficulties(psi[0], &psi[1..]);
                 // A local estimate that ran away would drown the others' in an average.
                 if psi[0].abs() < 0.05 || psi[0].abs() > 20.0 || b.iter().any(|b| b.abs() > 20.0) {
                     continue;
                 }
-                let n: f64 = counts[design.span(j)].iter().sum();
+                let n: f64 = counts[design.cell_span(j)].iter().sum();
                 for r in 0..to.len() {
                     let value = if r == 0 { psi[0] } else { b[r - 1] };
                     let variance = local.variance(&small, k, r);

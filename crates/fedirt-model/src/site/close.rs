@@ -63,7 +63,9 @@ impl Answer<'_> {
                 }
                 (i.evaluation.loglik, i.evaluation.gradient, i.mean)
             }
-            (Effects::Fixed, None) if self.data.no_finite_effect(&point.psi) => (0.0, vec![0.0; p], 0.0),
+            (Effects::Fixed, None) if self.data.no_finite_effect(Some(&point.psi)) => {
+                (0.0, vec![0.0; p], 0.0)
+            }
             (Effects::Fixed, None) => {
                 let depth = if errors.is_some() { Depth::Observed } else { Depth::Gradient };
                 let profiled = self.data.profile(&point.psi, self.grid, depth);
@@ -114,7 +116,7 @@ impl Answer<'_> {
                 let g = i.evaluation.gradient;
                 lower(p + 1, 1.0, |r, c| g[r] * g[c])
             }
-            Effects::Fixed if self.data.no_finite_effect(&point.psi) => vec![0.0; triangle(size)],
+            Effects::Fixed if self.data.no_finite_effect(Some(&point.psi)) => vec![0.0; triangle(size)],
             Effects::Fixed => {
                 let profiled = self.data.profile(&point.psi, self.grid, Depth::Observed);
                 OwnEffect::of(&profiled, p).map_or_else(

@@ -50,7 +50,7 @@ impl SiteData {
             loglik: 0.0,
             gradient: vec![0.0; size],
             hessian: DMatrix::zeros(0, 0),
-            counts: vec![0.0; (size - 1) * tables.width],
+            counts: vec![0.0; self.design.cells() * tables.width],
         };
         let mut hessian = DMatrix::zeros(size, size);
         for panel in &self.panels {
@@ -59,14 +59,14 @@ impl SiteData {
                 (sweep::expected(&look_up, self.weighted), None)
             } else if panel.residual {
                 let mine: Vec<f64> = panel.positions(&self.design).iter().map(|&r| psi[r]).collect();
-                let (e, c) = residual::expected_and_covariance(&look_up, &mine, self.weighted);
+                let (e, c) = residual::expected_and_covariance(&look_up, &self.design, &mine, self.weighted);
                 (e, Some(c))
             } else {
                 let (e, c) = general::expected_and_covariance(&look_up);
                 (e, Some(c))
             };
             let mut positions = panel.positions(&self.design);
-            self.add_counts(&positions, &expected, tables.width, &mut out);
+            self.add_counts(&panel.cell_positions(&self.design), &expected, tables.width, &mut out);
             if let Some(covariance) = covariance {
                 positions.push(size - 1);
                 for (c, &to) in positions.iter().enumerate() {
@@ -98,9 +98,9 @@ impl SiteData {
         let s = self.design.parameters();
         for j in 0..self.design.len() {
             let at = self.design.offset(j);
-            let p = self.design.categories(j);
-            for c in 0..p {
-                let row = &out.counts[(at + c) * tables.width..(at + c + 1) * tables.width];
+            let (p, cell) = (self.design.span(j).len(), self.design.cell_offset(j));
+            for c in 0..self.design.categories(j) {
+                let row = &out.counts[(cell + c) * tables.width..(cell + c + 1) * tables.width];
                 for r in 0..=p {
                     let sum = crate::kernel::lanes::dot(row, tables.score(j, c, r));
                     out.gradient[if r == p { s } else { at + r }] += sum;
@@ -114,11 +114,11 @@ impl SiteData {
         let s = self.design.parameters();
         for j in 0..self.design.len() {
             let at = self.design.offset(j);
-            let p = self.design.categories(j);
+            let (p, cell) = (self.design.span(j).len(), self.design.cell_offset(j));
             let curves = &tables.curves[j];
             let position = |r: usize| if r == p { s } else { at + r };
-            for c in 0..p {
-                let row = &counts[(at + c) * tables.width..(at + c + 1) * tables.width];
+            for c in 0..self.design.categories(j) {
+                let row = &counts[(cell + c) * tables.width..(cell + c + 1) * tables.width];
                 for r in 0..=p {
                     for h in 0..=p {
                         let sum: f64 = row.iter().zip(curves.curvature(c, r, h)).map(|(n, g)| n * g).sum();

@@ -18,7 +18,7 @@ const HELD: usize = 16_384;
 pub(crate) fn expected_and_covariance(look_up: &LookUp<'_>) -> (Expected, DMatrix<f64>) {
     let (panel, width) = (look_up.panel, look_up.tables.width);
     let size = panel.parameters() + 1;
-    let mut expected = Expected { loglik: 0.0, counts: vec![0.0; panel.parameters() * width] };
+    let mut expected = Expected { loglik: 0.0, counts: vec![0.0; panel.cells() * width] };
     let mut covariance = DMatrix::zeros(size, size);
     let mut start = 0;
     while start < panel.students() {
@@ -76,13 +76,13 @@ fn products_of_scores(look_up: &LookUp<'_>, held: &Held, counts: &mut [f64], cov
     let items: Vec<ItemRows> =
         (0..panel.items.len()).into_par_iter().map(|j| item_rows(look_up, held, j)).collect();
     for (j, item) in items.iter().enumerate() {
-        let at = panel.offsets[j];
-        let p = panel.categories[j];
-        lanes::axpy(1.0, &item.counts, &mut counts[at * width..(at + p) * width]);
+        let (at, p) = (panel.offsets[j], panel.item_parameters(j));
+        let cells = panel.cell_offsets[j]..panel.cell_offsets[j + 1];
+        lanes::axpy(1.0, &item.counts, &mut counts[cells.start * width..cells.end * width]);
         add_block(covariance, (at, p), (at, p), s, &item.own, true);
         for (l, block) in item.earlier.iter().enumerate() {
             if let Some(block) = block {
-                add_block(covariance, (at, p), (panel.offsets[l], panel.categories[l]), s, block, false);
+                add_block(covariance, (at, p), (panel.offsets[l], panel.item_parameters(l)), s, block, false);
             }
         }
     }
@@ -112,19 +112,19 @@ fn add_block(
 fn item_rows(look_up: &LookUp<'_>, held: &Held, j: usize) -> ItemRows {
     let (panel, tables) = (look_up.panel, look_up.tables);
     let width = tables.width;
-    let (item, p) = (panel.items[j], panel.categories[j]);
+    let (item, p, categories) = (panel.items[j], panel.item_parameters(j), panel.categories[j]);
     let students = held.rows.len() / width;
     let column = |k: usize| &panel.column(k)[held.start..held.start + students];
     let mine = column(j);
 
-    let mut counts = vec![0.0; p * width];
+    let mut counts = vec![0.0; categories * width];
     for (row, &c) in held.rows.chunks_exact(width).zip(mine) {
         if c != MISSING {
             lanes::axpy(1.0, row, &mut counts[usize::from(c) * width..][..width]);
         }
     }
     let own = DMatrix::from_fn(p + 1, p + 1, |r, h| {
-        (0..p)
+        (0..categories)
             .map(|c| {
                 let (x, y) = (tables.score(item, c, r), tables.score(item, c, h));
                 let row = &counts[c * width..(c + 1) * width];
@@ -137,14 +137,14 @@ fn item_rows(look_up: &LookUp<'_>, held: &Held, j: usize) -> ItemRows {
     let mut half = vec![0.0; width];
     let earlier = (0..j)
         .map(|l| {
-            let (other, q) = (panel.items[l], panel.categories[l]);
+            let (other, q, others) = (panel.items[l], panel.item_parameters(l), panel.categories[l]);
             three_way.clear();
-            three_way.resize(p * q * width, 0.0);
+            three_way.resize(categories * others * width, 0.0);
             let mut any = false;
             for ((row, &c), &h) in held.rows.chunks_exact(width).zip(mine).zip(column(l)) {
                 if c != MISSING && h != MISSING {
                     any = true;
-                    let at = (usize::from(c) * q + usize::from(h)) * width;
+                    let at = (usize::from(c) * others + usize::from(h)) * width;
                     lanes::axpy(1.0, row, &mut three_way[at..at + width]);
                 }
             }
@@ -153,10 +153,10 @@ fn item_rows(look_up: &LookUp<'_>, held: &Held, j: usize) -> ItemRows {
             }
             let mut block = DMatrix::zeros(p + 1, q + 1);
             for r in 0..=p {
-                for h in 0..q {
+                for h in 0..others {
                     half.fill(0.0);
-                    for c in 0..p {
-                        let row = &three_way[(c * q + h) * width..][..width];
+                    for c in 0..categories {
+                        let row = &three_way[(c * others + h) * width..][..width];
                         for ((o, n), x) in half.iter_mut().zip(row).zip(tables.score(item, c, r)) {
                             *o += n * x;
                         }
@@ -231,11 +231,12 @@ fn mean_score(
             continue;
         }
         let c = usize::from(c);
-        for r in 0..panel.categories[k] {
+        let p = panel.item_parameters(k);
+        for r in 0..p {
             given.push(panel.offsets[k] + r);
             mean[panel.offsets[k] + r] = lanes::dot(row, look_up.tables.score(item, c, r));
         }
-        mean[s] += lanes::dot(row, look_up.tables.score(item, c, panel.categories[k]));
+        mean[s] += lanes::dot(row, look_up.tables.score(item, c, p));
     }
     given.push(s);
 }

@@ -22,6 +22,8 @@ pub(crate) struct Panel {
     pub items: Vec<usize>,
     /// Categories of those items.
     pub categories: Vec<usize>,
+    /// First position of each item among the panel's cells (one per category), and at the end their number.
+    pub cell_offsets: Vec<usize>,
     /// First position of each item among the panel's parameters, and at the end their number.
     pub offsets: Vec<usize>,
     /// Answers, item by item.
@@ -30,8 +32,13 @@ pub(crate) struct Panel {
     pub codes: Codes,
     /// One weight per student, scaled.
     pub weights: Vec<f64>,
-    /// Nobody misses an answer and every item has residual scores.
+    /// Nobody misses an answer and every item's model is linear in its parameters.
     pub residual: bool,
+}
+
+/// Whether an item's model is linear in its parameters, so that information follows from cross tables.
+fn is_linear(design: &Design, item: usize) -> bool {
+    design.model(item).category_weights(design.categories(item)).is_some()
 }
 
 impl Panel {
@@ -49,16 +56,17 @@ impl Panel {
             }
         }
         let categories: Vec<usize> = items.iter().map(|&j| design.categories(j)).collect();
-        let mut offsets = vec![0];
-        let mut end = 0;
-        for c in &categories {
-            end += c;
-            offsets.push(end);
+        let (mut cell_offsets, mut offsets) = (vec![0], vec![0]);
+        let (mut cells, mut parameters) = (0, 0);
+        for &j in &items {
+            cells += design.categories(j);
+            cell_offsets.push(cells);
+            parameters += design.span(j).len();
+            offsets.push(parameters);
         }
         let codes = Codes::new(&columns, students, &categories);
-        let residual =
-            items.iter().all(|&j| design.model(j).residual_scores()) && !columns.contains(&MISSING);
-        Self { rows, items, categories, offsets, columns, codes, weights, residual }
+        let residual = items.iter().all(|&j| is_linear(design, j)) && !columns.contains(&MISSING);
+        Self { rows, items, categories, cell_offsets, offsets, columns, codes, weights, residual }
     }
 
     /// Number of students.
@@ -66,9 +74,19 @@ impl Panel {
         self.rows.len()
     }
 
-    /// Number of parameters (or categories) of the panel's items.
+    /// Number of cells of the panel's items.
+    pub(crate) fn cells(&self) -> usize {
+        self.cell_offsets[self.items.len()]
+    }
+
+    /// Number of parameters of the panel's items.
     pub(crate) fn parameters(&self) -> usize {
         self.offsets[self.items.len()]
+    }
+
+    /// Number of parameters of the panel's k-th item.
+    pub(crate) fn item_parameters(&self, k: usize) -> usize {
+        self.offsets[k + 1] - self.offsets[k]
     }
 
     /// Answers to the panel's k-th item.
@@ -82,7 +100,7 @@ impl Panel {
             columns: &self.columns,
             students: self.students(),
             categories: &self.categories,
-            offsets: &self.offsets,
+            offsets: &self.cell_offsets,
             codes: &self.codes,
         };
         cross_table(&answers, weights)
@@ -91,6 +109,11 @@ impl Panel {
     /// Where each of the panel's parameters stands in the design.
     pub(crate) fn positions(&self, design: &Design) -> Vec<usize> {
         self.items.iter().flat_map(|&j| design.span(j)).collect()
+    }
+
+    /// Where each of the panel's cells stands in the design.
+    pub(crate) fn cell_positions(&self, design: &Design) -> Vec<usize> {
+        self.items.iter().flat_map(|&j| design.cell_span(j)).collect()
     }
 }
 
@@ -117,7 +140,7 @@ impl SiteData {
             rows.retain(|&row| weight_of(row) > 0.0);
             let given: Vec<usize> =
                 (0..design.len()).filter(|j| pattern[j / 64] >> (j % 64) & 1 == 1).collect();
-            let fast = given.iter().all(|&j| design.model(j).residual_scores());
+            let fast = given.iter().all(|&j| is_linear(design, j));
             if fast && rows.len() >= OWN_PANEL {
                 let weights = rows.iter().map(|&r| weight_of(r)).collect();
                 panels.push(Panel::new(design, &cells, rows, given, weights));
@@ -154,12 +177,12 @@ impl SiteData {
 
     /// Weighted count of each category of each item.
     pub(crate) fn category_counts(&self) -> Vec<f64> {
-        let mut counts = vec![0.0; self.design.parameters()];
+        let mut counts = vec![0.0; self.design.cells()];
         for panel in &self.panels {
             for (k, &j) in panel.items.iter().enumerate() {
                 for (&cell, w) in panel.column(k).iter().zip(&panel.weights) {
                     if cell != MISSING {
-                        counts[self.design.offset(j) + usize::from(cell)] += w;
+                        counts[self.design.cell_offset(j) + usize::from(cell)] += w;
                     }
                 }
             }
@@ -167,20 +190,22 @@ impl SiteData {
         counts
     }
 
-    /// Whether every answer stands at the abler end of its item, or every one at the other end: then no
-    /// finite school effect maximises the likelihood.
-    pub(crate) fn no_finite_effect(&self, psi: &[f64]) -> bool {
+    /// Whether every answer stands at the abler end of its item, or every one at the other end: then no finite school
+    /// effect maximises the likelihood. Before there are parameters, the highest category of an item with ordered
+    /// categories counts as its abler end.
+    pub(crate) fn no_finite_effect(&self, psi: Option<&[f64]>) -> bool {
         let (mut top, mut bottom) = (true, true);
         let counts = self.category_counts();
         for j in 0..self.design.len() {
-            let span = self.design.span(j);
-            let rising = psi[span.start] >= 0.0;
-            let last = span.end - 1;
-            for at in span.clone() {
-                if counts[at] > 0.0 {
-                    let (high, low) = if rising { (last, span.start) } else { (span.start, last) };
-                    top &= at == high;
-                    bottom &= at == low;
+            let (model, cells) = (self.design.model(j), self.design.cell_span(j));
+            let ends = match psi {
+                Some(psi) => model.end_categories(&psi[self.design.span(j)]),
+                None => model.one_slope().map(|_| (0, cells.len() - 1)),
+            };
+            for (c, cell) in cells.enumerate() {
+                if counts[cell] > 0.0 {
+                    top &= ends.is_some_and(|(_, high)| c == high);
+                    bottom &= ends.is_some_and(|(low, _)| c == low);
                 }
             }
         }

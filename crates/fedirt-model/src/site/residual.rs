@@ -1,31 +1,59 @@
-//! Σ_i Cov_i(score) for complete panels of divide-by-total items, without a loop over students × parameters².
+//! Σ_i Cov_i(score) for complete panels of models that are linear in their parameters (the divide-by-total family, the
+//! nominal model), without a loop over students × parameters².
 //!
-//! Louis (1982): the observed information is the complete one minus Σ_i Cov_i(score | answers). Here every
-//! score is S_r = α_r·t + β_r − f_r(t), where only the slope of item j has α = x_j, β depends on the answers
-//! alone, and f is t·E_j(t) for the slope, p_c(t) for an intercept, Σ_j a_j E_j(t) for the school effect. So
+//! Louis (1982): the observed information is the complete one minus Σ_i Cov_i(score | answers). In these models the
+//! score of a parameter with category weights w_r is S_r = w_rx·z − z·Σ_c w_rc p_c(t), with z = t for a slope and 1 for
+//! an intercept. So S_r = α_r·t + β_r − f_r(t), where only slopes have an α, which is w_rx; β depends on the answers
+//! alone; and f is t·Σ_c w_rc p_c(t) for a slope, Σ_c w_rc p_c(t) for an intercept, Σ_r a_r Σ_c w_rc p_c(t) over all
+//! slopes for the school effect. Then
 //!
 //! Cov_i(S_r, S_r') = α α' v_i − α Cov_i(t, f_r') − α' Cov_i(t, f_r) + Cov_i(f_r, f_r'),
 //!
-//! and summed over students: cross products of item scores weighted by posterior variances v_i; Σ_n f(n) D_j(n)
-//! with D_j(n) = Σ_i w_i x_ij P_i(n)(t_n − τ_i); and F K Fᵀ with K = diag(Σ_i w_i P_i) − Σ_i w_i P_i P_iᵀ.
+//! and summed over students: cross products of α weighted by posterior variances v_i; Σ_n f(n) D_r(n) with
+//! D_r(n) = Σ_i w_i α_ir P_i(n)(t_n − τ_i); and F K Fᵀ with K = diag(Σ_i w_i P_i) − Σ_i w_i P_i P_iᵀ.
 
 use super::panel::Panel;
 use super::sweep::{BLOCK, Expected, LookUp, chunks, unfold_counts};
+use crate::design::Design;
 use crate::kernel::aligned::Aligned;
 use crate::kernel::lanes;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
+/// A slope of the panel, and the weight w_c of each category in it; categories of weight 0 are left out.
+struct Slope {
+    /// Position among the panel's parameters.
+    at: usize,
+    /// Position among the panel's cells, and weight.
+    weights: Vec<(usize, f64)>,
+}
+
+/// The panel's slopes.
+fn slopes(panel: &Panel, design: &Design) -> Vec<Slope> {
+    let mut out = Vec::with_capacity(panel.items.len());
+    for (k, &j) in panel.items.iter().enumerate() {
+        let weights = design.model(j).category_weights(design.categories(j)).unwrap_or_default();
+        let cells = panel.cell_offsets[k]..panel.cell_offsets[k + 1];
+        for (r, row) in weights.iter().enumerate().take(design.slopes(j).len()) {
+            let weights = cells.clone().zip(row.iter().copied()).filter(|(_, w)| *w != 0.0).collect();
+            out.push(Slope { at: panel.offsets[k] + r, weights });
+        }
+    }
+    out
+}
+
 /// Expected counts, and Σ_i w_i Cov_i(score) over (panel parameters, school effect).
 pub(crate) fn expected_and_covariance(
     look_up: &LookUp<'_>,
+    design: &Design,
     psi: &[f64],
     weighted: bool,
 ) -> (Expected, DMatrix<f64>) {
-    let sums = sweep(look_up, weighted);
+    let slopes = slopes(look_up.panel, design);
+    let sums = sweep(look_up, &slopes, weighted);
     let (panel, width) = (look_up.panel, look_up.tables.width);
     let size = panel.parameters() + 1;
-    let f = functions(look_up, psi);
+    let f = functions(look_up, design, psi);
 
     let mut k = -DMatrix::from_row_slice(width, width, &sums.outer);
     for n in 0..width {
@@ -33,36 +61,42 @@ pub(crate) fn expected_and_covariance(
     }
     let mut covariance = (&f * k) * f.transpose();
 
-    let items = panel.items.len();
-    let d = DMatrix::from_row_slice(items, width, &sums.deviations);
+    let d = DMatrix::from_row_slice(slopes.len(), width, &sums.deviations);
     let cross = d * f.transpose();
-    let products = score_products(panel, &sums.variances);
-    for (j, &slope) in panel.offsets[..items].iter().enumerate() {
+    let products = slope_products(panel, &slopes, &sums.variances);
+    for (j, slope) in slopes.iter().enumerate() {
         for r in 0..size {
-            covariance[(slope, r)] -= cross[(j, r)];
-            covariance[(r, slope)] -= cross[(j, r)];
+            covariance[(slope.at, r)] -= cross[(j, r)];
+            covariance[(r, slope.at)] -= cross[(j, r)];
         }
-        for (l, &other) in panel.offsets[..items].iter().enumerate() {
-            covariance[(slope, other)] += products[j * items + l];
+        for (l, other) in slopes.iter().enumerate() {
+            covariance[(slope.at, other.at)] += products[j * slopes.len() + l];
         }
     }
     (sums.expected, covariance)
 }
 
 /// f_r(n): one row per panel parameter, and the school effect last.
-fn functions(look_up: &LookUp<'_>, psi: &[f64]) -> DMatrix<f64> {
+fn functions(look_up: &LookUp<'_>, design: &Design, psi: &[f64]) -> DMatrix<f64> {
     let (panel, tables) = (look_up.panel, look_up.tables);
     let size = panel.parameters() + 1;
     let mut f = DMatrix::zeros(size, tables.width);
     for (k, &j) in panel.items.iter().enumerate() {
         let curves = &tables.curves[j];
+        let weights = design.model(j).category_weights(design.categories(j)).unwrap_or_default();
+        let slopes = design.slopes(j).len();
         for n in 0..curves.nodes() {
-            let mean = curves.expected_score(n);
-            f[(panel.offsets[k], n)] = tables.t[n] * mean;
-            for c in 1..panel.categories[k] {
-                f[(panel.offsets[k] + c, n)] = curves.log_p(c)[n].exp();
+            let p: Vec<f64> = (0..curves.categories()).map(|c| curves.log_p(c)[n].exp()).collect();
+            for (r, weights) in weights.iter().enumerate() {
+                let at = panel.offsets[k] + r;
+                let mean: f64 = weights.iter().zip(&p).map(|(w, p)| w * p).sum();
+                if r < slopes {
+                    f[(at, n)] = tables.t[n] * mean;
+                    f[(size - 1, n)] += psi[at] * mean;
+                } else {
+                    f[(at, n)] = mean;
+                }
             }
-            f[(size - 1, n)] += psi[panel.offsets[k]] * mean;
         }
     }
     f
@@ -70,7 +104,7 @@ fn functions(look_up: &LookUp<'_>, psi: &[f64]) -> DMatrix<f64> {
 
 struct Sums {
     expected: Expected,
-    /// D_j(n), a row per item.
+    /// D_r(n), a row per slope.
     deviations: Vec<f64>,
     /// Σ_i w_i P_i P_iᵀ.
     outer: Aligned,
@@ -80,10 +114,9 @@ struct Sums {
     variances: Vec<f64>,
 }
 
-fn sweep(look_up: &LookUp<'_>, weighted: bool) -> Sums {
+fn sweep(look_up: &LookUp<'_>, slopes: &[Slope], weighted: bool) -> Sums {
     let (panel, tables) = (look_up.panel, look_up.tables);
     let width = tables.width;
-    let items = panel.items.len();
     let parts: Vec<Sums> = chunks(panel.students())
         .into_par_iter()
         .map(|chunk| {
@@ -116,11 +149,10 @@ fn sweep(look_up: &LookUp<'_>, weighted: bool) -> Sums {
                 look_up.scatter(block, deviation, &mut weighted_counts);
             });
             let by_category = unfold_counts(panel, width, &weighted_counts);
-            let mut deviations = vec![0.0; items * width];
-            for (j, out) in deviations.chunks_exact_mut(width).enumerate() {
-                for c in 1..panel.categories[j] {
-                    let at = (panel.offsets[j] + c) * width;
-                    lanes::axpy(c as f64, &by_category[at..at + width], out);
+            let mut deviations = vec![0.0; slopes.len() * width];
+            for (slope, out) in slopes.iter().zip(deviations.chunks_exact_mut(width)) {
+                for &(cell, weight) in &slope.weights {
+                    lanes::axpy(weight, &by_category[cell * width..(cell + 1) * width], out);
                 }
             }
             let expected = Expected { loglik, counts: unfold_counts(panel, width, &counts) };
@@ -128,8 +160,8 @@ fn sweep(look_up: &LookUp<'_>, weighted: bool) -> Sums {
         })
         .collect();
     let mut total = Sums {
-        expected: Expected { loglik: 0.0, counts: vec![0.0; panel.parameters() * width] },
-        deviations: vec![0.0; items * width],
+        expected: Expected { loglik: 0.0, counts: vec![0.0; panel.cells() * width] },
+        deviations: vec![0.0; slopes.len() * width],
         outer: Aligned::zeros(width * width),
         mass: vec![0.0; width],
         variances: Vec::with_capacity(panel.students()),
@@ -145,20 +177,20 @@ fn sweep(look_up: &LookUp<'_>, weighted: bool) -> Sums {
     total
 }
 
-/// Σ_i u_i x_ij x_il over item scores x.
-fn score_products(panel: &Panel, weights: &[f64]) -> Vec<f64> {
-    let (items, size) = (panel.items.len(), panel.parameters());
+/// Σ_i u_i α_ir α_ir' over the slopes.
+fn slope_products(panel: &Panel, slopes: &[Slope], weights: &[f64]) -> Vec<f64> {
+    let size = panel.cells();
     let table = panel.cross_table(weights);
-    let mut products = vec![0.0; items * items];
-    for j in 0..items {
-        for l in 0..items {
+    let mut products = vec![0.0; slopes.len() * slopes.len()];
+    for (j, slope) in slopes.iter().enumerate() {
+        for (l, other) in slopes.iter().enumerate() {
             let mut sum = 0.0;
-            for c in 1..panel.categories[j] {
-                for h in 1..panel.categories[l] {
-                    sum += (c * h) as f64 * table[(panel.offsets[j] + c) * size + panel.offsets[l] + h];
+            for &(c, weight) in &slope.weights {
+                for &(h, other_weight) in &other.weights {
+                    sum += weight * other_weight * table[c * size + h];
                 }
             }
-            products[j * items + l] = sum;
+            products[j * slopes.len() + l] = sum;
         }
     }
     products

@@ -9,8 +9,8 @@ impl SiteData {
     /// Σ w z zᵀ over one-hot answers, and products of scores of *different* students over the site's weight:
     /// (x xᵀ − Σ_i w_i² x_i x_iᵀ)/Σw with x = Σ_i w_i x_i, for item scores and for answer indicators.
     pub(crate) fn start_sums(&self, effects: Effects) -> StartSums {
-        let (p, items) = (self.design.parameters(), self.design.len());
-        let silent = effects == Effects::Fixed && self.no_finite_effect(&vec![1.0; p]);
+        let (p, items) = (self.design.cells(), self.design.len());
+        let silent = effects == Effects::Fixed && self.no_finite_effect(None);
         let mut pairs = DMatrix::zeros(p, p);
         if !silent {
             self.add_cross_tables(&mut pairs, |w| w);
@@ -27,10 +27,10 @@ impl SiteData {
         if !silent {
             self.add_cross_tables(&mut squared, |w| w * w);
         }
-        let score = |r: usize| (r - self.design.offset(self.design.item_of(r))) as f64;
+        let score = |r: usize| (r - self.design.cell_offset(self.design.item_of_cell(r))) as f64;
         let mut totals = vec![(0.0, 0.0); items];
         for (j, total) in totals.iter_mut().enumerate() {
-            for r in self.design.span(j) {
+            for r in self.design.cell_span(j) {
                 total.0 += score(r) * pairs[(r, r)];
                 total.1 += pairs[(r, r)];
             }
@@ -38,8 +38,8 @@ impl SiteData {
         let n = self.total_weight.max(f64::MIN_POSITIVE);
         let block = |j: usize, l: usize, scored: bool| {
             let mut sum = 0.0;
-            for r in self.design.span(j) {
-                for c in self.design.span(l) {
+            for r in self.design.cell_span(j) {
+                for c in self.design.cell_span(l) {
                     sum += squared[(r, c)] * if scored { score(r) * score(c) } else { 1.0 };
                 }
             }
@@ -56,7 +56,7 @@ impl SiteData {
         for panel in &self.panels {
             let weights: Vec<f64> = panel.weights.iter().map(|w| weight(*w)).collect();
             let table = panel.cross_table(&weights);
-            let positions = panel.positions(&self.design);
+            let positions = panel.cell_positions(&self.design);
             for (r, &at) in positions.iter().enumerate() {
                 for (c, &to) in positions.iter().enumerate() {
                     out[(at, to)] += table[r * positions.len() + c];

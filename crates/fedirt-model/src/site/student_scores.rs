@@ -31,7 +31,7 @@ impl SiteData {
                         if c == MISSING {
                             continue;
                         }
-                        let (at, p) = (self.design.offset(j), panel.categories[k]);
+                        let (at, p) = (self.design.offset(j), self.design.span(j).len());
                         for r in 0..p {
                             score[at + r] = lanes::dot(row, tables.score(j, usize::from(c), r));
                         }

@@ -29,7 +29,7 @@ pub(crate) struct LookUp<'a> {
 
 impl<'a> LookUp<'a> {
     pub(crate) fn new(design: &Design, panel: &'a Panel, tables: &'a Tables) -> Self {
-        let row = |k: usize, c: usize| tables.log_p(design.offset(panel.items[k]) + c);
+        let row = |k: usize, c: usize| tables.log_p(design.cell_offset(panel.items[k]) + c);
         let groups = panel.codes.tables(tables.width, &panel.categories, row);
         Self { panel, tables, groups }
     }
@@ -166,7 +166,7 @@ pub(crate) fn expected(look_up: &LookUp<'_>, weighted: bool) -> Expected {
             (loglik, unfold_counts(panel, width, &sums))
         })
         .collect();
-    let mut out = Expected { loglik: 0.0, counts: vec![0.0; panel.parameters() * width] };
+    let mut out = Expected { loglik: 0.0, counts: vec![0.0; panel.cells() * width] };
     for (loglik, counts) in parts {
         out.loglik += loglik;
         lanes::axpy(1.0, &counts, &mut out.counts);
@@ -176,9 +176,9 @@ pub(crate) fn expected(look_up: &LookUp<'_>, weighted: bool) -> Expected {
 
 /// Sums by combination, as sums by item and category.
 pub(crate) fn unfold_counts(panel: &Panel, width: usize, sums: &[Aligned]) -> Vec<f64> {
-    let mut counts = vec![0.0; panel.parameters() * width];
+    let mut counts = vec![0.0; panel.cells() * width];
     panel.codes.unfold(width, &panel.categories, sums, |item, c, row| {
-        let at = (panel.offsets[item] + c) * width;
+        let at = (panel.cell_offsets[item] + c) * width;
         lanes::axpy(1.0, row, &mut counts[at..at + width]);
     });
     counts

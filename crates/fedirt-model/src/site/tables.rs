@@ -32,14 +32,16 @@ impl Tables {
             out
         };
         let curves: Vec<Curves> = (0..design.len())
-            .map(|j| Curves::new(design.model(j), &psi[design.span(j)], &abilities, order))
+            .map(|j| {
+                Curves::new(design.model(j), design.categories(j), &psi[design.span(j)], &abilities, order)
+            })
             .collect();
-        let mut log_p = vec![0.0; design.parameters() * width];
+        let mut log_p = vec![0.0; design.cells() * width];
         let mut score = Vec::new();
         let mut score_at = vec![0];
         for (j, item) in curves.iter().enumerate() {
             for c in 0..item.categories() {
-                let at = (design.offset(j) + c) * width;
+                let at = (design.cell_offset(j) + c) * width;
                 log_p[at..at + q].copy_from_slice(item.log_p(c));
                 if order >= Order::Score {
                     for r in 0..=item.ability() {
@@ -62,14 +64,14 @@ impl Tables {
         }
     }
 
-    /// log p of a category (by its position in the design) at every node, padded.
+    /// log p of a cell of the design at every node, padded.
     pub(crate) fn log_p(&self, position: usize) -> &[f64] {
         &self.log_p[position * self.width..(position + 1) * self.width]
     }
 
-    /// ∂ log p_c/∂r of an item at every node, padded; r counts slope, intercepts, ability.
+    /// ∂ log p_c/∂r of an item at every node, padded; r counts the item's parameters, then ability.
     pub(crate) fn score(&self, item: usize, c: usize, r: usize) -> &[f64] {
-        let per_category = self.curves[item].categories() + 1;
+        let per_category = self.curves[item].ability() + 1;
         let at = self.score_at[item] + (c * per_category + r) * self.width;
         &self.score[at..at + self.width]
     }

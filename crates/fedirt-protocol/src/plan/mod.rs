@@ -324,7 +324,7 @@ impl StudyPlan {
                     name: item.name.clone(),
                     model: item.model.clone(),
                     codes: Some(item.categories.clone()),
-                    anchor: (item.fixed.as_ref()).map(|fixed| Anchor { a: fixed.a, d: fixed.d.clone() }),
+                    anchor: (item.fixed.as_ref()).map(|fixed| Anchor::one_slope(fixed.a, &fixed.d)),
                 })
                 .collect(),
             effects: model.effects,

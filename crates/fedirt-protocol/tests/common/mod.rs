@@ -36,7 +36,8 @@ pub(crate) fn truth(models: &[(&str, usize)], seed: u64) -> Vec<Vec<f64>> {
     models
         .iter()
         .map(|(name, categories)| {
-            let model = items::model(name).expect("tests name models that exist");
+            let model =
+                items::model(name).and_then(|m| m.one_slope()).expect("tests name models of one slope");
             let free = matches!(*name, "2pl" | "gpcm" | "grm");
             let a = if free { (0.35 * random.normal()).exp() } else { 1.0 };
             let mut b: Vec<f64> = (1..*categories).map(|_| random.normal()).collect();
@@ -65,6 +66,7 @@ pub(crate) fn answers(
                 .map(|((name, _), psi)| {
                     let curves = Curves::new(
                         items::model(name).expect("tests name models that exist"),
+                        psi.len(),
                         psi,
                         &[t],
                         Order::Probability,
@@ -112,7 +114,7 @@ pub(crate) fn with_algorithm(mut plan: Plan, algorithm: AlgorithmKind) -> Plan {
 }
 
 pub(crate) fn anchor(a: f64, d: &[f64]) -> Option<Anchor> {
-    Some(Anchor { a, d: d.to_vec() })
+    Some(Anchor::one_slope(a, d))
 }
 
 pub(crate) fn run(plan: Plan, sites: Vec<ResponseTable>) -> Result<Finished, RunError> {

@@ -78,9 +78,10 @@ fn fix(item: &mut PlanItem, given: FixedItem) -> Result<(), String> {
             steps.len() + 1
         ));
     }
-    let usual = if categories == 2 { "2pl" } else { "gpcm" };
-    let called = given.model.or_else(|| item.model.clone()).unwrap_or_else(|| usual.to_owned());
+    let called = given.model.or_else(|| item.model.clone());
+    let called = called.unwrap_or_else(|| items::default_model(categories).name().to_owned());
     let model = items::model(&called).ok_or_else(|| format!("{name}: there is no model {called:?}."))?;
+    let model = model.one_slope().ok_or_else(|| format!("{name}: {called} items cannot be fixed yet."))?;
     let d = match given.steps {
         Steps::Intercepts(d) => d,
         Steps::Difficulties(b) => model.intercepts(given.a, &b),
@@ -91,10 +92,10 @@ fn fix(item: &mut PlanItem, given: FixedItem) -> Result<(), String> {
 
 /// A plan as a forecast wants it: students spread evenly over its sites.
 fn wish(plan: &StudyPlan) -> Wish {
-    let usual = |categories: usize| if categories == 2 { "2pl" } else { "gpcm" };
     let item = |item: &PlanItem| {
         let categories = item.categories.len();
-        (item.model.clone().unwrap_or_else(|| usual(categories).to_owned()), categories)
+        let model = item.model.clone().unwrap_or_else(|| items::default_model(categories).name().to_owned());
+        (model, categories)
     };
     let sites = plan.cohort.sites.len().max(1) as u64;
     let students = plan.cohort.expected_students.max(sites);

@@ -154,9 +154,11 @@ fn read_guess(given: &[FixedItem]) -> Result<(Vec<(String, usize)>, Guess), Stri
     }
     for item in given {
         let (Steps::Intercepts(steps) | Steps::Difficulties(steps)) = &item.steps;
-        let usual = if steps.len() == 1 { "2pl" } else { "gpcm" };
+        let usual = items::default_model(steps.len() + 1).name();
         let name = item.model.clone().unwrap_or_else(|| usual.to_owned());
         let model = items::model(&name).ok_or_else(|| format!("item {}: no model {name}", item.name))?;
+        let model =
+            model.one_slope().ok_or_else(|| format!("item {}: private fits know no {name}", item.name))?;
         if item.a <= 0.0 {
             return Err(format!("item {} has the slope {}; a positive one is needed", item.name, item.a));
         }

@@ -73,7 +73,7 @@ fn everything_is_there_and_can_be_read() {
     has(&fit["trace"][1], &["round", "loglik", "max_gradient", "max_change", "slowest_items"]);
     has(&fit["curves"][0], &["item", "theta", "observed", "weight"]);
     has(&fit["ability_histogram"], &["edges", "counts"]);
-    assert_eq!((&fit["format"], &fit["converged"]), (&"fedirt.fit/1".into(), &true.into()));
+    assert_eq!((&fit["format"], &fit["converged"]), (&"fedirt.fit/2".into(), &true.into()));
     assert_eq!((&fit["model"], &fit["n"]), (&"mixed".into(), &370.into()));
 
     let items = bench.read("results/run/items.csv");

@@ -150,9 +150,9 @@ impl FedirtDp {
     fn keep_order(&mut self, old: &[f64]) {
         let items = self.layout.items();
         for j in 0..self.plan.design.len() {
-            let (model, span) = (self.plan.design.model(j), items.difficulties(j));
+            let (model, span) = (items.model(j), items.difficulties(j));
             let mut tries = 0;
-            while !model.admissible(&model.intercepts(1.0, &self.theta[span.clone()])) {
+            while !model.admissible_intercepts(&model.intercepts(1.0, &self.theta[span.clone()])) {
                 tries += 1;
                 for r in span.clone() {
                     self.theta[r] = if tries < 20 { 0.5 * (self.theta[r] + old[r]) } else { old[r] };

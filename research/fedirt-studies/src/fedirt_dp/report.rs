@@ -4,7 +4,9 @@
 
 use super::plan::{Layout, Plan};
 use fedirt_model::exchange::Effects;
-use fedirt_model::fit::{FORMAT, Fit, FitItem, FitSite, Latent, Privacy, Quadrature, TraceEntry, Warning};
+use fedirt_model::fit::{
+    FORMAT, Fit, FitItem, FitSite, Latent, Privacy, Quadrature, TraceEntry, Warning, common_model,
+};
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,11 @@ pub struct Estimates {
 }
 
 impl Estimates {
+    /// Where the parameters stand.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// Slope of an item.
     pub fn slope(&self, item: usize) -> f64 {
         self.layout.items().slope(&self.theta, item)
@@ -68,20 +75,18 @@ pub fn fit(
     let design = &plan.design;
     let item = |j: usize| {
         let (a, b) = (estimates.slope(j), estimates.difficulties(j));
-        FitItem {
-            name: names.get(j).cloned().unwrap_or_default(),
-            model: design.model(j).name().to_owned(),
+        let mut entry = FitItem {
             categories: design.categories(j),
             codes: design.items()[j].codes.clone(),
             a: Some(a),
-            d: design.model(j).intercepts(a, b).into_iter().map(Some).collect(),
+            d: estimates.layout().items().model(j).intercepts(a, b).into_iter().map(Some).collect(),
             b: b.iter().copied().map(Some).collect(),
-            se_a: None,
             se_d: vec![None; b.len()],
             se_b: vec![None; b.len()],
-            n: None,
-            fixed: false,
-        }
+            ..FitItem::without_estimates(names.get(j).map_or("", String::as_str), design.model(j).name())
+        };
+        entry.name_parameters();
+        entry
     };
     let items: Vec<FitItem> = (0..design.len()).map(item).collect();
     let sites = plan.sites.iter().enumerate().map(|(k, site)| FitSite {
@@ -90,9 +95,7 @@ pub fn fit(
         effect: estimates.effects().get(k).copied(),
         se: None,
     });
-    let mut models = items.iter().map(|i| i.model.as_str());
-    let first = models.next().unwrap_or("2pl");
-    let model = if models.all(|m| m == first) { first } else { "mixed" }.to_owned();
+    let model = common_model(&items);
     let silent = |round| TraceEntry {
         round,
         loglik: None,

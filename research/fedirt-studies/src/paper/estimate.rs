@@ -198,8 +198,9 @@ fn averaged_eaps(frame: &Frame, found: &Estimates, tables: &[ResponseTable]) -> 
     let mut scored = Vec::with_capacity(frame.items.len());
     for ((_, name, _), (a, b)) in frame.items.iter().zip(found.a.iter().zip(&found.b)) {
         let model = items::model(name).ok_or_else(|| format!("there is no model {name}"))?;
-        let psi = std::iter::once(*a).chain(model.intercepts(*a, b)).collect();
-        scored.push(ScoredItem { model, psi });
+        let steps = model.one_slope().ok_or_else(|| format!("{name} has no difficulties"))?;
+        let psi = std::iter::once(*a).chain(steps.intercepts(*a, b)).collect();
+        scored.push(ScoredItem { model, categories: b.len() + 1, psi });
     }
     let scorer = Scorer::new(scored, Prior { mean: 0.0, sd: 1.0 }, GridSpec::default()).map_err(said)?;
     let mean = |table: &ResponseTable| -> Result<f64, String> {

@@ -16,7 +16,7 @@ use crate::items::{Curves, Order, model};
 const STANDARD: Prior = Prior { mean: 0.0, sd: 1.0 };
 
 fn item(name: &str, psi: &[f64]) -> ScoredItem {
-    ScoredItem { model: model(name).unwrap(), psi: psi.to_vec() }
+    ScoredItem { model: model(name).unwrap(), categories: psi.len(), psi: psi.to_vec() }
 }
 
 fn scorer(items: &[ScoredItem], prior: Prior) -> Scorer {
@@ -53,7 +53,7 @@ fn binary(count: usize) -> Vec<ScoredItem> {
 }
 
 fn log_p(item: &ScoredItem, t: f64) -> Vec<f64> {
-    let curves = Curves::new(item.model, &item.psi, &[t], Order::Probability);
+    let curves = Curves::new(item.model, item.categories, &item.psi, &[t], Order::Probability);
     (0..item.psi.len()).map(|c| curves.log_p(c)[0]).collect()
 }
 
@@ -90,7 +90,7 @@ fn golden(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
 fn simulate(items: &[ScoredItem], t: f64, missing: f64, rng: &mut impl Rng) -> Vec<u8> {
     let mut row = Vec::new();
     for item in items {
-        let curves = Curves::new(item.model, &item.psi, &[t], Order::Probability);
+        let curves = Curves::new(item.model, item.categories, &item.psi, &[t], Order::Probability);
         let drawn = curves.draw(0, rng.random()) as u8;
         row.push(if rng.random::<f64>() < missing { MISSING } else { drawn });
     }

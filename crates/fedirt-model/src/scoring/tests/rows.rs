@@ -79,6 +79,7 @@ fn the_scale_may_be_any() {
         .iter()
         .map(|item| ScoredItem {
             model: item.model,
+            categories: item.categories,
             psi: vec![item.psi[0] / 100.0, item.psi[1] - 5.0 * item.psi[0]],
         })
         .collect();
