@@ -52,7 +52,7 @@ pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
     let (_, consequences) = Machine::replay(&connection, terms, known.created).map_err(|e| wrong(&e))?;
     let mut entries = Vec::new();
     let broken = |error| Error::Store { path: path.clone(), error };
-    store::events(&connection, study, broken, |seq, at, bytes| {
+    store::events(&connection, study, broken, |store::Event { seq, at, input: bytes, .. }| {
         let record = store::Record::decode(&bytes).map_err(|e| wrong(&e))?;
         // A message's hash is that of the bytes that its site signed, as in the site's own transcript.
         let sent = match &record {

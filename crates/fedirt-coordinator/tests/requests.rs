@@ -214,7 +214,7 @@ fn time_is_written_down_as_it_was() {
     server.stop().unwrap();
     let connection = store::open(&folder.store()).unwrap();
     let mut times = Vec::new();
-    let keep = |_, at, _| {
+    let keep = |store::Event { at, .. }| {
         times.push(at);
         Ok::<(), rusqlite::Error>(())
     };

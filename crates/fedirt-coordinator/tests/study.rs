@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Client, drive, folder, invited, start, start_at, table, terms};
+use fedirt_coordinator::store;
 use fedirt_model::fit::Fit;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::in_process::{self, Setting, Unobserved};
@@ -90,6 +91,15 @@ fn a_server_that_is_killed_again_and_again_loses_nothing() {
     let want = in_one_process("reading", Mode::Secure, 4);
     assert_eq!(sites[0].fit.as_deref(), Some(&want));
     server.stop().unwrap();
+    // Every question and the result stand in the store as they were announced.
+    let mut announced = 0;
+    let store = store::open(&folder.store()).unwrap();
+    let count = |event: store::Event| {
+        announced += usize::from(event.announced.is_some());
+        Ok::<(), rusqlite::Error>(())
+    };
+    store::events(&store, "reading", |error| error, count).unwrap();
+    assert_eq!(announced, want.exchanges + 1);
     // Killed between the end and the writing of results: the next start writes them.
     let results = folder.results_of("reading").join("fit.json");
     let _ = std::fs::remove_file(&results);

@@ -117,6 +117,17 @@ pub enum Notice {
     },
 }
 
+/// What the coordinator computed when it took an input, and announced to the sites. It is stored with that input, byte
+/// for byte: a coordinator that is restarted, perhaps as a newer program or on another processor, repeats what it
+/// said and does not rely on computing the same bits again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Announcement {
+    /// The question of a round: the bytes of a [`Broadcast`].
+    Question(Vec<u8>),
+    /// The result.
+    Result(Box<Fit>),
+}
+
 /// A site's sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Sums {

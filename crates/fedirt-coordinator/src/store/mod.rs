@@ -19,6 +19,20 @@ pub use thread::{Store, StoreClient};
 
 use fedirt_protocol::Timestamp;
 
+/// An input that a machine took, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Its number, from 1.
+    pub seq: i64,
+    /// When.
+    pub at: Timestamp,
+    /// The encoded [`Record`].
+    pub input: Vec<u8>,
+    /// The encoded [`fedirt_protocol::message::Announcement`] that followed from it; none where nothing was announced,
+    /// or where a version wrote the event that did not keep announcements.
+    pub announced: Option<Vec<u8>>,
+}
+
 /// Something to write.
 #[derive(Debug)]
 pub enum Effect {
@@ -26,12 +40,8 @@ pub enum Effect {
     Event {
         /// Of which study.
         study: String,
-        /// Its number, from 1.
-        seq: i64,
-        /// When.
-        at: Timestamp,
-        /// The encoded [`Record`].
-        input: Vec<u8>,
+        /// The event.
+        event: Event,
     },
     /// An invitation was used.
     UseInvitation {

@@ -1,12 +1,15 @@
 //! The tables, and how a connection is opened.
 
 use crate::Error;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
 /// The number of these tables; another layout is another number.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+
+/// What makes a store of layout 1 one of layout 2: its events have no announcements.
+const FROM_1_TO_2: &str = "ALTER TABLE events ADD COLUMN announced BLOB;";
 
 /// Only ever appended to: events, and commands' rows. Secrets are not stored; of invitations there is a hash.
 const TABLES: &str = "
@@ -15,7 +18,7 @@ CREATE TABLE IF NOT EXISTS studies (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS events (
     study TEXT NOT NULL, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, input BLOB NOT NULL,
-    PRIMARY KEY (study, seq)
+    announced BLOB, PRIMARY KEY (study, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS invitations (
     hash BLOB PRIMARY KEY, study TEXT NOT NULL, site TEXT NOT NULL, expires_ms INTEGER NOT NULL,
@@ -38,14 +41,25 @@ pub fn open(path: &Path) -> Result<Connection, Error> {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "trusted_schema", false)?;
-        let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if version == 0 {
-            connection.execute_batch(&format!(
-                "BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
-            ))?;
-            return Ok((connection, VERSION));
+        let version = |connection: &Connection| -> rusqlite::Result<i64> {
+            connection.pragma_query_value(None, "user_version", |row| row.get(0))
+        };
+        if version(&connection)? < VERSION {
+            // Looked up again inside the transaction: another program may have been faster.
+            let transaction = Transaction::new_unchecked(&connection, TransactionBehavior::Immediate)?;
+            let change = match version(&transaction)? {
+                0 => Some(TABLES),
+                1 => Some(FROM_1_TO_2),
+                _ => None,
+            };
+            if let Some(change) = change {
+                transaction.execute_batch(change)?;
+                transaction.pragma_update(None, "user_version", VERSION)?;
+            }
+            transaction.commit()?;
         }
-        Ok((connection, version))
+        let found = version(&connection)?;
+        Ok((connection, found))
     };
     match opened().map_err(store)? {
         (connection, VERSION) => Ok(connection),
@@ -65,4 +79,45 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Event, events};
+    use fedirt_protocol::Timestamp;
+
+    /// The events table as layout 1 had it.
+    const LAYOUT_1: &str = "CREATE TABLE events (
+        study TEXT NOT NULL, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, input BLOB NOT NULL,
+        PRIMARY KEY (study, seq)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO events VALUES ('reading', 1, 5, x'0102');
+    PRAGMA user_version = 1;";
+
+    #[test]
+    fn stores_of_older_programs_open_and_of_newer_ones_do_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store.sqlite3");
+        Connection::open(&path).and_then(|old| old.execute_batch(LAYOUT_1)).expect("an old store");
+        let mut found = Vec::new();
+        for _ in 0..2 {
+            let connection = open(&path).expect("it is brought up to date once");
+            events(
+                &connection,
+                "reading",
+                |error| error,
+                |event| {
+                    found.push(event);
+                    Ok(())
+                },
+            )
+            .expect("its events can be read");
+        }
+        let event = Event { seq: 1, at: Timestamp(5), input: vec![1, 2], announced: None };
+        assert_eq!(found, [event.clone(), event]);
+        let newer = Connection::open(&path).and_then(|c| c.pragma_update(None, "user_version", VERSION + 1));
+        newer.expect("a store of the future");
+        assert!(open(&path).is_err_and(|error| error.to_string().contains("use the program that wrote it")));
+    }
 }

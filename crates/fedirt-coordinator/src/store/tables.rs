@@ -1,6 +1,6 @@
 //! Reading and writing single rows.
 
-use super::Effect;
+use super::{Effect, Event};
 use fedirt_protocol::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde::{Deserialize, Serialize};
@@ -71,9 +71,11 @@ fn timestamp(millis: i64) -> Timestamp {
 /// Writes something.
 pub(super) fn apply(connection: &Connection, effect: &Effect) -> Result<()> {
     match effect {
-        Effect::Event { study, seq, at, input } => connection
-            .prepare_cached("INSERT INTO events (study, seq, at_ms, input) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![study, seq, millis(*at), input]),
+        Effect::Event { study, event } => connection
+            .prepare_cached(
+                "INSERT INTO events (study, seq, at_ms, input, announced) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![study, event.seq, millis(event.at), event.input, event.announced]),
         Effect::UseInvitation { hash, key, at } => connection.execute(
             "UPDATE invitations SET used_key = ?2, used_ms = ?3 WHERE hash = ?1 AND used_key IS NULL",
             params![hash, key, millis(*at)],
@@ -120,15 +122,17 @@ pub fn events<E>(
     connection: &Connection,
     study: &str,
     wrong: impl Fn(rusqlite::Error) -> E,
-    mut take: impl FnMut(i64, Timestamp, Vec<u8>) -> std::result::Result<(), E>,
+    mut take: impl FnMut(Event) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let sql = "SELECT seq, at_ms, input FROM events WHERE study = ?1 ORDER BY seq";
+    let sql = "SELECT seq, at_ms, input, announced FROM events WHERE study = ?1 ORDER BY seq";
     let mut query = connection.prepare(sql).map_err(&wrong)?;
     let mut rows = query.query([study]).map_err(&wrong)?;
     while let Some(row) = rows.next().map_err(&wrong)? {
-        let read = || -> Result<(i64, i64, Vec<u8>)> { Ok((row.get(0)?, row.get(1)?, row.get(2)?)) };
-        let (seq, at, input) = read().map_err(&wrong)?;
-        take(seq, timestamp(at), input)?;
+        let read = || -> Result<Event> {
+            let at = timestamp(row.get(1)?);
+            Ok(Event { seq: row.get(0)?, at, input: row.get(2)?, announced: row.get(3)? })
+        };
+        take(read().map_err(&wrong)?)?;
     }
     Ok(())
 }

@@ -181,5 +181,6 @@ fn begin(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 fn size(effect: &Effect) -> usize {
-    if let Effect::Event { input, .. } = effect { input.len() } else { 0 }
+    let Effect::Event { event, .. } = effect else { return 0 };
+    event.input.len() + event.announced.as_ref().map_or(0, Vec::len)
 }

@@ -161,7 +161,7 @@ impl Actor {
         self.changed = true;
         let Consequences { event, mail, rounds, sent, outcome } = consequences;
         let (study, name) = (self.study.clone(), self.study.name.to_string());
-        effects.extend(event.map(|(seq, at, input)| Effect::Event { study: name, seq, at, input }));
+        effects.extend(event.map(|event| Effect::Event { study: name, event }));
         self.store.write(Job {
             effects,
             then: Box::new(move || {

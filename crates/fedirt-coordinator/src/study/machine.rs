@@ -1,11 +1,13 @@
 //! The protocol's machine with its record: every input encoded as it goes in, and all of them replayed at a start.
 
 use super::Mail;
-use crate::store::{self, Record};
+use crate::store::{self, Event, Record};
 use axum::body::Bytes;
 use fedirt_model::fit::TraceEntry;
 use fedirt_privacy::secure::Upload;
-use fedirt_protocol::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output, Rejection};
+use fedirt_protocol::coordinator::{
+    Coordinator, CoordinatorError, Finished, Input, Output, Rejection, ReplayRefusal,
+};
 use fedirt_protocol::message::{Sums, ToCoordinator, ToSite, Turn};
 use fedirt_protocol::{SiteId, Terms, Timestamp, codec};
 use rusqlite::Connection;
@@ -26,8 +28,8 @@ pub struct Machine {
 /// What an input led to.
 #[derive(Debug, Default)]
 pub struct Consequences {
-    /// The event to write: number, time and bytes.
-    pub event: Option<(i64, Timestamp, Vec<u8>)>,
+    /// The event to write.
+    pub event: Option<Event>,
     /// Mail for sites.
     pub mail: Vec<(SiteId, Mail)>,
     /// Rounds completed.
@@ -84,13 +86,13 @@ pub enum ReplayError {
         /// Why.
         error: store::RecordError,
     },
-    /// The machine does not take an event that it took before.
-    #[error("event {seq} of the store is not taken any more ({rejection}): use the program that wrote it")]
-    Rejected {
+    /// The machine does not take an event that it took before, or would go on differently.
+    #[error("event {seq} of the store is not taken any more ({refusal}): use the program that wrote it")]
+    Refused {
         /// Which.
         seq: i64,
         /// Why.
-        rejection: Rejection,
+        refusal: ReplayRefusal,
     },
     /// Events are missing.
     #[error("event {0} is missing in the store: restore it from a back-up")]
@@ -108,27 +110,34 @@ impl Machine {
         let mut machine = Self { coordinator: Coordinator::new(terms, created), seq: 0, latest: created };
         let mut all = Consequences::default();
         let mut mail = BTreeMap::new();
-        store::events(connection, &study, ReplayError::Store, |seq, at, bytes| {
-            if seq != machine.seq + 1 {
-                return Err(ReplayError::Gap(machine.seq + 1));
-            }
-            let wrong = |error| ReplayError::Record { seq, error };
-            let input = Record::decode(&bytes).and_then(Record::input).map_err(wrong)?;
-            machine.latest = machine.latest.max(at);
-            all.sent.extend(Sent::of(at, &input, bytes.len()));
-            let taken = machine.coordinator.handle(at, input);
-            taken.map_err(|rejection| ReplayError::Rejected { seq, rejection })?;
-            machine.seq = seq;
-            while let Some(output) = machine.coordinator.poll() {
-                match output {
-                    Output::Send { to, message } => drop(mail.insert(to, message)),
-                    Output::Progress(entry) => all.rounds.push(entry),
-                    Output::Finished(outcome) => all.outcome = Some(outcome),
-                    Output::Persist { .. } => {}
+        store::events(
+            connection,
+            &study,
+            ReplayError::Store,
+            |Event { seq, at, input: bytes, announced }| {
+                if seq != machine.seq + 1 {
+                    return Err(ReplayError::Gap(machine.seq + 1));
                 }
-            }
-            Ok(())
-        })?;
+                let wrong = |error| ReplayError::Record { seq, error };
+                let input = Record::decode(&bytes).and_then(Record::input).map_err(wrong)?;
+                let announced = announced.map(|bytes| codec::decode(&bytes)).transpose();
+                let announced = announced.map_err(|error| wrong(error.into()))?;
+                machine.latest = machine.latest.max(at);
+                all.sent.extend(Sent::of(at, &input, bytes.len()));
+                let taken = machine.coordinator.replay(at, input, announced);
+                taken.map_err(|refusal| ReplayError::Refused { seq, refusal })?;
+                machine.seq = seq;
+                while let Some(output) = machine.coordinator.poll() {
+                    match output {
+                        Output::Send { to, message } => drop(mail.insert(to, message)),
+                        Output::Progress(entry) => all.rounds.push(entry),
+                        Output::Finished(outcome) => all.outcome = Some(outcome),
+                        Output::Persist { .. } => {}
+                    }
+                }
+                Ok(())
+            },
+        )?;
         all.mail = encode(mail);
         Ok((machine, all))
     }
@@ -147,10 +156,17 @@ impl Machine {
         let (mut mail, mut bytes) = (Vec::new(), Some(bytes));
         while let Some(output) = self.coordinator.poll() {
             match output {
-                Output::Persist { at, .. } => {
+                Output::Persist { at, announced, .. } => {
                     self.seq += 1;
                     self.latest = at;
-                    consequences.event = bytes.take().map(|bytes| (self.seq, at, bytes));
+                    let announced = announced.map(|announced| codec::encode(&announced)).transpose();
+                    // The machine has encoded the question itself; only a result beyond the longest message fails.
+                    let announced = announced.unwrap_or_else(|error| {
+                        tracing::error!(%error, "an announcement cannot be stored; a restart computes it anew");
+                        None
+                    });
+                    consequences.event =
+                        bytes.take().map(|input| Event { seq: self.seq, at, input, announced });
                     consequences.sent.extend(sent.clone());
                 }
                 Output::Send { to, message } => mail.push((to, message)),

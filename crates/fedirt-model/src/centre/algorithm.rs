@@ -155,9 +155,24 @@ impl Next {
 pub(crate) trait Algorithm: Send {
     /// `aggregate` answers the last question; there is none at first. `trace` has an entry for its round.
     fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next;
+
+    /// Takes over the question that sites were really asked, which differs in the last bits from the one proposed here: a
+    /// coordinator that replays its store on another machine computes a little differently. Algorithms that keep their
+    /// own copy of the point move there.
+    fn adopt(&mut self, _problem: &Problem, _asked: &Ask) {}
 }
 
 impl Problem {
+    /// Coordinates at which the item parameters are `psi`, close to `y`: one Gauss-Newton step, whose error is the
+    /// square of the distance.
+    pub(crate) fn coordinates_near(&self, y: &DVector<f64>, psi: &[f64]) -> DVector<f64> {
+        let here = self.structure.psi(y);
+        let difference =
+            DVector::from_iterator(here.len(), psi.iter().zip(&here).map(|(there, x)| there - x));
+        let step = self.structure.jacobian(y).svd(true, true).solve(&difference, 1e-10);
+        step.map_or_else(|_| y.clone(), |step| y + step)
+    }
+
     /// Largest absolute gradient per student over the free parameters in their natural form, and the items
     /// with the largest, largest first.
     pub(crate) fn gradient_norm(&self, gradient: &[f64], held: &[usize]) -> (f64, Vec<String>) {

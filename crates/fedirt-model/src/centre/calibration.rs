@@ -227,6 +227,27 @@ impl Calibration {
         })
     }
 
+    /// Goes on from the question that sites were really asked, where it differs in the last bits from the one proposed
+    /// here (see [`Algorithm::adopt`]).
+    pub fn adopt(&mut self, asked: &Request) {
+        self.weight_scale = asked.weight_scale;
+        match (&mut self.phase, &asked.ask) {
+            (Phase::Information(solution), Ask::Evaluate { points, .. }) => {
+                if let Some(point) = points.first() {
+                    solution.point = point.clone();
+                }
+            }
+            (Phase::Products(solution, _), Ask::Products { point, .. })
+            | (Phase::Closing(solution, _), Ask::Close { point, .. }) => solution.point = point.clone(),
+            (Phase::Rounds, ask) => {
+                if let (Some(problem), Some(algorithm)) = (&self.problem, &mut self.algorithm) {
+                    algorithm.adopt(problem, ask);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Takes the answers to the last question.
     pub fn advance(&mut self, request: &Request, aggregate: &Aggregate) -> Result<Step, CentreError> {
         self.exchanges += 1;

@@ -161,4 +161,15 @@ impl Algorithm for Em {
         self.asked = proposal;
         self.ask(problem)
     }
+
+    fn adopt(&mut self, problem: &Problem, asked: &Ask) {
+        let Ask::Evaluate { points, .. } = asked else { return };
+        let Some(point) = points.first() else { return };
+        let n = problem.structure.size();
+        let items = problem.coordinates_near(&self.asked.rows(0, n).into_owned(), &point.psi);
+        self.asked.rows_mut(0, n).copy_from(&items);
+        if self.asked.len() > n {
+            self.asked[n] = point.site_sd.ln();
+        }
+    }
 }

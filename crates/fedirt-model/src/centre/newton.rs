@@ -273,6 +273,14 @@ impl Algorithm for Newton {
         self.asked = vec![(y, tau)];
         self.ask(problem)
     }
+
+    fn adopt(&mut self, problem: &Problem, asked: &Ask) {
+        let Ask::Evaluate { points, .. } = asked else { return };
+        for ((y, tau), point) in self.asked.iter_mut().zip(points) {
+            *y = problem.coordinates_near(y, &point.psi);
+            *tau = point.site_sd;
+        }
+    }
 }
 
 /// A fit at one site alone, without school effect: what the meta-analysis averages.

@@ -61,6 +61,14 @@ impl Centre {
         Ok((Self::Exact(Box::new(calibration)), Question::Sums(*request)))
     }
 
+    /// Goes on from a question that was asked before, and differs in the last bits from the one computed now. The centre
+    /// of a private study keeps no copy of what it asked; its noise is larger than any such difference.
+    pub(super) fn adopt(&mut self, asked: &Question) {
+        if let (Self::Exact(calibration), Question::Sums(request)) = (self, asked) {
+            calibration.adopt(request);
+        }
+    }
+
     /// Takes what a round brought; `by_name` has each site's published words.
     pub(super) fn advance(
         &mut self,

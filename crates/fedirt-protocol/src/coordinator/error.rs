@@ -65,6 +65,23 @@ pub enum Rejection {
     Over,
 }
 
+/// Why a stored input cannot be replayed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ReplayRefusal {
+    /// It is not taken any more.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// The program that stored it went on differently.
+    #[error(
+        "this program would go on differently than the one that began the study{}: finish the study with that program",
+        .turn.map_or(String::new(), |turn| format!(" (at {turn})"))
+    )]
+    Diverged {
+        /// Where the study stands after the input.
+        turn: Option<Turn>,
+    },
+}
+
 /// What ends a study before its time.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CoordinatorError {

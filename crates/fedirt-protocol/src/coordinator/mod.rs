@@ -9,16 +9,17 @@ mod centre;
 mod error;
 mod gathering;
 mod private_centre;
+mod resemblance;
 mod robust;
 mod rounds;
 
 pub use aggregate::{Aggregator, ExactSum, Numbers};
-pub use error::{CoordinatorError, Rejection};
+pub use error::{CoordinatorError, Rejection, ReplayRefusal};
 pub use robust::Robust;
 
 use crate::Timestamp;
 use crate::declaration::{Declaration, Declarations};
-use crate::message::{Notice, SharedRoster, ToCoordinator, ToSite, Turn};
+use crate::message::{Announcement, Notice, SharedRoster, ToCoordinator, ToSite, Turn};
 use crate::terms::Terms;
 use centre::Centre;
 use fedirt_model::fit::{Covariance, Fit, TraceEntry};
@@ -73,6 +74,9 @@ pub enum Output {
         at: Timestamp,
         /// What.
         input: Input,
+        /// What was computed from it and will be announced to sites: to be stored with it, and given back to
+        /// [`Coordinator::replay`].
+        announced: Option<Announcement>,
     },
     /// Tell a site this; it replaces whatever the site has not fetched yet.
     Send {
@@ -125,6 +129,10 @@ pub struct Coordinator {
     /// Attempts at rounds that have been called, in all calibrations of this study.
     calls: u32,
     step: u64,
+    /// What the input under way has led to.
+    announced: Option<Announcement>,
+    /// What the input under way led to when it was first taken, during a replay.
+    stored: Option<Announcement>,
     outputs: VecDeque<Output>,
 }
 
@@ -171,6 +179,8 @@ impl Coordinator {
             reported: 0,
             calls: 0,
             step: 0,
+            announced: None,
+            stored: None,
             outputs: VecDeque::new(),
             terms,
         }
@@ -225,17 +235,40 @@ impl Coordinator {
         let record = input.clone();
         match self.take(now, input) {
             Ok(Taken::Changed) => {
-                self.outputs.insert(before, Output::Persist { at: now, input: record });
+                self.persist(before, now, record);
                 Ok(())
             }
             Ok(Taken::Known) => Ok(()),
             Err(Stop::Rejected(rejection)) => Err(rejection),
             Err(Stop::Ended(error)) => {
-                self.outputs.insert(before, Output::Persist { at: now, input: record });
+                self.persist(before, now, record);
                 self.end(Err(*error));
                 Ok(())
             }
         }
+    }
+
+    /// Takes an input that an earlier coordinator took and stored, with what it announced then. The machine announces
+    /// the same bytes again, whatever it would compute today, and goes on from them. Stores of older versions hold no
+    /// announcements: then it computes them anew.
+    pub fn replay(
+        &mut self,
+        at: Timestamp,
+        input: Input,
+        announced: Option<Announcement>,
+    ) -> Result<(), ReplayRefusal> {
+        self.stored = announced;
+        self.handle(at, input)?;
+        match self.stored.take() {
+            None => Ok(()),
+            Some(_) => Err(ReplayRefusal::Diverged { turn: self.turn() }),
+        }
+    }
+
+    /// The input goes out before everything that followed from it.
+    fn persist(&mut self, before: usize, at: Timestamp, input: Input) {
+        let announced = self.announced.take();
+        self.outputs.insert(before, Output::Persist { at, input, announced });
     }
 
     /// The next thing to do.
@@ -304,8 +337,15 @@ impl Coordinator {
         }
     }
 
-    fn end(&mut self, result: Result<Finished, CoordinatorError>) {
+    fn end(&mut self, mut result: Result<Finished, CoordinatorError>) {
         self.phase = Phase::Over;
+        if let Ok(finished) = &mut result {
+            match self.stored.take() {
+                Some(Announcement::Result(fit)) => finished.fit = *fit,
+                other => self.stored = other,
+            }
+            self.announced = Some(Announcement::Result(Box::new(finished.fit.clone())));
+        }
         let notice = match &result {
             Ok(finished) => Notice::Finished(Box::new(finished.fit.clone())),
             Err(error) => Notice::Ended { reason: error.to_string() },

@@ -1,10 +1,10 @@
 //! Rounds: call, hellos, open, uploads, the sum; and what happens when a site is missing.
 
 use super::centre::{Brought, Centre, Next};
-use super::{Coordinator, CoordinatorError, Output, Phase, Rejection, Stop, Taken};
+use super::{Coordinator, CoordinatorError, Output, Phase, Rejection, Stop, Taken, resemblance};
 use crate::declaration::Declarations;
 use crate::encoding;
-use crate::message::{Broadcast, Notice, Question, Sums, Turn};
+use crate::message::{Announcement, Broadcast, Notice, Question, Sums, Turn};
 use crate::terms::OnLoss;
 use crate::{Timestamp, codec};
 use fedirt_model::centre::FEWEST_ROUNDS;
@@ -72,13 +72,14 @@ impl Coordinator {
     /// Begins an attempt at a round.
     fn call(&mut self, now: Timestamp, turn: Turn, question: Question) -> Result<(), Stop> {
         let declarations = self.declarations()?;
-        let broadcast = codec::encode(&Broadcast {
+        let computed = Broadcast {
             declarations: declarations.hash(),
             cohort: self.cohort.iter().map(SiteId::to_string).collect(),
             bounds: declarations.bounds(&self.cohort),
-            question: question.clone(),
-        })
-        .map_err(|e| CoordinatorError::Internal(e.to_string()))?;
+            question,
+        };
+        let (question, broadcast) = self.as_announced(computed)?;
+        self.announced = Some(Announcement::Question(broadcast.clone()));
         self.calls += 1;
         self.phase = Phase::Round(Box::new(Round {
             turn,
@@ -98,6 +99,31 @@ impl Coordinator {
         let cohort = self.cohort.clone();
         self.tell(&cohort, notice);
         Ok(())
+    }
+
+    /// The question of an attempt and the bytes in which it is broadcast. In a replay they are those that were stored,
+    /// and the centre goes on from that question, which may differ in the last bits from the one computed now. A
+    /// stored question that differs in more than that is left where it is, and the replay is refused.
+    fn as_announced(&mut self, computed: Broadcast) -> Result<(Question, Vec<u8>), Stop> {
+        let internal = |e: codec::CodecError| CoordinatorError::Internal(e.to_string());
+        let bytes = codec::encode(&computed).map_err(internal)?;
+        let Some(Announcement::Question(stored)) = &self.stored else {
+            return Ok((computed.question, bytes));
+        };
+        if *stored == bytes {
+            self.stored = None;
+            return Ok((computed.question, bytes));
+        }
+        let broadcast: Broadcast = codec::decode(stored).map_err(internal)?;
+        if !resemblance::resembles(&computed, &broadcast) {
+            return Ok((computed.question, bytes));
+        }
+        let stored = stored.clone();
+        self.stored = None;
+        if let Some(centre) = &mut self.centre {
+            centre.adopt(&broadcast.question);
+        }
+        Ok((broadcast.question, stored))
     }
 
     /// A site's hello.

@@ -1,7 +1,7 @@
 //! The coordinator with a disk, as a real shell would run it.
 
 use crate::coordinator::{Coordinator, CoordinatorError, Finished, Input, Output};
-use crate::message::{ToCoordinator, ToSite};
+use crate::message::{Announcement, ToCoordinator, ToSite};
 use crate::terms::Terms;
 use crate::{SiteId, Timestamp, codec};
 use std::collections::BTreeMap;
@@ -21,8 +21,8 @@ pub(super) enum Verdict {
 pub(super) struct CoordinatorShell {
     terms: Terms,
     machine: Option<Coordinator>,
-    /// Inputs on disk.
-    disk: Vec<(Timestamp, Input)>,
+    /// Inputs on disk, with what was announced when they were taken.
+    disk: Vec<(Timestamp, Input, Option<Announcement>)>,
     /// What each site may fetch.
     latest: BTreeMap<SiteId, Arc<ToSite>>,
     pub(super) result: Option<Result<Box<Finished>, CoordinatorError>>,
@@ -54,9 +54,9 @@ impl CoordinatorShell {
     pub(super) fn restart(&mut self) {
         self.restarts += 1;
         let mut machine = Coordinator::new(self.terms.clone(), Timestamp(0));
-        for (at, input) in &self.disk.clone() {
+        for (at, input, announced) in self.disk.clone() {
             // What was accepted once is accepted again.
-            assert!(machine.handle(*at, input.clone()).is_ok(), "a stored input was rejected");
+            assert!(machine.replay(at, input, announced).is_ok(), "a stored input was rejected");
             while let Some(output) = machine.poll() {
                 self.keep(output);
             }
@@ -95,7 +95,7 @@ impl CoordinatorShell {
                 return Verdict::Lost;
             }
             match output {
-                Output::Persist { at, input } => self.disk.push((at, input)),
+                Output::Persist { at, input, announced } => self.disk.push((at, input, announced)),
                 other => self.keep(other),
             }
         }
@@ -108,7 +108,7 @@ impl CoordinatorShell {
 
     /// Whether a message that was acknowledged is on disk, or a later one of the same kind made it moot.
     pub(super) fn remembers(&self, site: &SiteId, message: &ToCoordinator) -> bool {
-        self.disk.iter().any(|(_, input)| {
+        self.disk.iter().any(|(_, input, _)| {
             matches!(input, Input::Message { from, message: known } if from == site && known == message)
         })
     }

@@ -7,7 +7,7 @@ use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Identity, Thresholds};
 use fedirt_protocol::coordinator::{Coordinator, Input, Output, Rejection};
-use fedirt_protocol::message::{Broadcast, Notice, ToCoordinator, ToSite};
+use fedirt_protocol::message::{Announcement, Broadcast, Notice, ToCoordinator, ToSite};
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::site::{Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
 use fedirt_protocol::terms::{Deadlines, OnLoss, Terms};
@@ -125,6 +125,8 @@ pub(crate) struct Lab {
     pub(crate) coordinator: Coordinator,
     pub(crate) sites: Vec<BenchSite>,
     pub(crate) inbox: BTreeMap<SiteId, Arc<ToSite>>,
+    /// What the coordinator was told to persist.
+    pub(crate) log: Vec<(Timestamp, Input, Option<Announcement>)>,
     pub(crate) result: Option<Result<fedirt_model::fit::Fit, String>>,
 }
 
@@ -136,7 +138,8 @@ impl Lab {
             .map(|(k, table)| BenchSite::new(&terms, k, policy.clone(), table.clone()))
             .collect();
         let coordinator = Coordinator::new(terms.clone(), NOW);
-        let mut lab = Self { terms, coordinator, sites, inbox: BTreeMap::new(), result: None };
+        let (inbox, log) = (BTreeMap::new(), Vec::new());
+        let mut lab = Self { terms, coordinator, sites, inbox, log, result: None };
         for k in 0..lab.sites.len() {
             lab.sites[k].machine.introduce();
             for message in lab.sites[k].outputs() {
@@ -155,13 +158,14 @@ impl Lab {
         let verdict = self.coordinator.handle(now, input);
         while let Some(output) = self.coordinator.poll() {
             match output {
+                Output::Persist { at, input, announced } => self.log.push((at, input, announced)),
                 Output::Send { to, message } => {
                     self.inbox.insert(to, message);
                 }
                 Output::Finished(result) => {
                     self.result = Some(result.map(|f| f.fit).map_err(|e| e.to_string()));
                 }
-                _ => {}
+                Output::Progress(_) => {}
             }
         }
         verdict
