@@ -13,7 +13,7 @@ ALLOWED = {
     "fedirt-data": {"fedirt-model"},
     "fedirt-site": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
     "fedirt-pages": {"fedirt-figures"},
-    "fedirt-coordinator": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
+    "fedirt-coordinator": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
     "fedirt-figures": {"fedirt-model"},
     "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures"},
     "fedirt": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies",

@@ -23,6 +23,7 @@ pub mod logs;
 pub mod metrics;
 pub mod operator;
 pub mod pages;
+pub mod results;
 pub mod server;
 pub mod settings;
 pub mod status;
@@ -36,12 +37,3 @@ pub use folder::Folder;
 pub use server::{Running, Server};
 pub use settings::Settings;
 pub use tools::{Forecast, Tools};
-
-use fedirt_protocol::coordinator::Finished;
-use std::path::Path;
-
-/// Writes the results of a study: the program that starts the server knows what they look like.
-pub trait ResultWriter: Send + Sync {
-    /// Writes all files to a folder, `fit.json` last: where it stands, the results are complete.
-    fn write(&self, folder: &Path, finished: &Finished) -> Result<(), String>;
-}

@@ -8,7 +8,7 @@ use crate::store::{self, Effect, Job, Store, StoreClient};
 use crate::studies::Studies;
 use crate::study::{self, Order, Study};
 use crate::tools::Tools;
-use crate::{Error, Folder, ResultWriter, Settings, authority};
+use crate::{Error, Folder, Settings, authority};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -25,8 +25,6 @@ const COMMANDS: Duration = Duration::from_millis(500);
 
 /// How to start.
 pub struct Server {
-    /// Where results go to be written.
-    pub writer: Arc<dyn ResultWriter>,
     /// Where to listen, instead of what the settings say.
     pub listen: Option<SocketAddr>,
     /// What pages need from elsewhere; none: no pages are served.
@@ -101,7 +99,7 @@ impl Server {
             failed.send_replace(true);
         });
         let store = store.map_err(told)?;
-        let open = Studies::new(folder.clone(), store.client(), metrics.clone(), self.writer.clone());
+        let open = Studies::new(folder.clone(), store.client(), metrics.clone());
         let open = Arc::new(open);
         let mut studies = BTreeMap::new();
         for study in loaded {

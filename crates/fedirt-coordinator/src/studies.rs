@@ -3,7 +3,7 @@
 use crate::metrics::Metrics;
 use crate::store::StoreClient;
 use crate::study::{self, Loaded, Study};
-use crate::{Error, Folder, ResultWriter};
+use crate::{Error, Folder};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -14,7 +14,6 @@ pub struct Studies {
     folder: Folder,
     store: StoreClient,
     metrics: Arc<Metrics>,
-    writer: Arc<dyn ResultWriter>,
     open: RwLock<BTreeMap<String, Arc<Study>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -27,19 +26,13 @@ impl std::fmt::Debug for Studies {
 
 impl Studies {
     /// None yet.
-    pub fn new(
-        folder: Folder,
-        store: StoreClient,
-        metrics: Arc<Metrics>,
-        writer: Arc<dyn ResultWriter>,
-    ) -> Self {
-        Self { folder, store, metrics, writer, open: RwLock::default(), threads: Mutex::default() }
+    pub fn new(folder: Folder, store: StoreClient, metrics: Arc<Metrics>) -> Self {
+        Self { folder, store, metrics, open: RwLock::default(), threads: Mutex::default() }
     }
 
     /// Starts a study that was read.
     pub fn start(&self, loaded: Loaded) -> Result<Arc<Study>, Error> {
-        let spawned =
-            study::spawn(loaded, &self.folder, self.store.clone(), self.metrics.clone(), self.writer.clone());
+        let spawned = study::spawn(loaded, &self.folder, self.store.clone(), self.metrics.clone());
         let (study, thread) =
             spawned.map_err(|error| Error::Told(format!("no thread for a study: {error}")))?;
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);

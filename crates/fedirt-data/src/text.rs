@@ -64,6 +64,18 @@ pub fn argument(name: &str) -> String {
     }
 }
 
+/// Names of a list that are spelt out.
+const LISTED: usize = 5;
+
+/// `A, B, C`, or the first few and how many there are.
+pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let shown: Vec<&str> = names.iter().map(AsRef::as_ref).take(LISTED).collect();
+    match names.len() {
+        n if n > LISTED => format!("{}, … ({n} in all)", shown.join(", ")),
+        _ => shown.join(", "),
+    }
+}
+
 /// Names in backticks: "`a`, `b` or `c`".
 pub(crate) fn alternatives(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", shown(name.as_bytes()))).collect();

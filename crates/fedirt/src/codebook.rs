@@ -3,7 +3,7 @@
 use crate::args::FitArgs;
 use crate::declared;
 use crate::error::CliError;
-use crate::remarks::listed;
+use fedirt_data::text::listed;
 use fedirt_data::{CodebookItem, FixedItem, Input, Reading, SiteResponses, Steps};
 use fedirt_model::centre::{Anchor, ItemPlan};
 use fedirt_model::fit::Warning;

@@ -2,11 +2,10 @@
 //! whoever watches. All of it is what the other commands serve; only the officers are played.
 
 use crate::args::{DemoArgs, ModeArg};
-use crate::coordinator::{ForPages, ResultFiles, told as coordinator_told};
+use crate::coordinator::{ForPages, told as coordinator_told};
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::simulate::write_sites;
-use crate::site::results::Files;
 use crate::site::told;
 use fedirt_coordinator::{Folder, Running, Server, folder, invite};
 use fedirt_model::simulate::{Missing, SiteEffects, SiteSizes, Spec, Truth};
@@ -145,7 +144,7 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
     StudyPlan::parse(&text).map_err(|e| CliError::Usage(e.to_string()))?;
     let path = made.plans().join(format!("{STUDY}.toml"));
     folder::create(&path, &text).map_err(CliError::file(&path))?;
-    let server = Server { writer: Arc::new(ResultFiles), listen: Some(any), tools: Some(Arc::new(ForPages)) };
+    let server = Server { listen: Some(any), tools: Some(Arc::new(ForPages)) };
     let running = server.start(place).map_err(coordinator_told)?;
     Ok((made, running))
 }
@@ -153,7 +152,7 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
 /// A site's pages.
 fn serve(place: &Path, automatic: Option<Duration>) -> Result<Pages, CliError> {
     let (home, _) = Home::init(place, &mut UnwrapErr(SysRng)).map_err(told)?;
-    let settings = PagesSettings { port: 0, auditor: None, automatic, results: Arc::new(Files) };
+    let settings = PagesSettings { port: 0, auditor: None, automatic };
     Pages::start(&home, settings).map_err(told)
 }
 

@@ -1,14 +1,17 @@
 //! What can go wrong on the command line, and how it is told.
 
 use crate::output::stderr;
+use fedirt_data::files::{FileError, reason};
+use fedirt_data::results::NotAFit;
+use fedirt_data::{Audience, Errors, Problems, ScoreError};
 use std::path::PathBuf;
 
 /// An error for people. Every one of them ends the program with status 2.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
     /// Files with problems, all of them.
-    #[error("{}", .0.told(fedirt_data::Audience::CommandLine))]
-    Files(#[from] fedirt_data::Problems),
+    #[error("{}", .0.told(Audience::CommandLine))]
+    Files(#[from] Problems),
     /// Flags that do not go together, or name what is not there.
     #[error("{0}")]
     Usage(String),
@@ -19,16 +22,14 @@ pub(crate) enum CliError {
     #[error("{0}")]
     Table(#[from] fedirt_model::responses::TableError),
     /// Scores cannot be computed.
-    #[error("{0}")]
-    Scoring(#[from] fedirt_model::scoring::ScoringError),
+    #[error("{}", .0.told(Audience::CommandLine))]
+    Score(#[from] ScoreError),
     /// A file cannot be read or written.
-    #[error("{}: {}", .path.display(), reason(.error))]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    #[error("{0}")]
+    File(#[from] FileError),
+    /// The folder of `--out` cannot be used.
+    #[error("{flag}{0}", flag = out_flag(.0))]
+    Out(FileError),
     /// Standard output does not take what is printed.
     #[error("standard output: {}", reason(.0))]
     Output(std::io::Error),
@@ -38,29 +39,24 @@ pub(crate) enum CliError {
         /// Which.
         path: PathBuf,
         /// Why.
-        error: String,
+        error: NotAFit,
     },
     /// Several of these.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Several(Vec<CliError>),
 }
 
-/// What the system says, and what would help.
-fn reason(error: &std::io::Error) -> String {
-    use std::io::ErrorKind;
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            "the disk is full; nothing was changed there. Make room, or name another place".to_owned()
-        }
-        ErrorKind::PermissionDenied => "no permission to write or read here; name another place".to_owned(),
-        ErrorKind::ReadOnlyFilesystem => "the file system is read-only; name another place".to_owned(),
-        ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-        ErrorKind::IsADirectory => "this is a folder, and a file is needed".to_owned(),
-        // "No space left on device (os error 28)": the number helps nobody.
-        _ => {
-            let text = error.to_string();
-            text.split(" (os error").next().unwrap_or_default().to_owned()
-        }
+/// The flag, where the argument is at fault and not the disk.
+fn out_flag(error: &FileError) -> &'static str {
+    match error {
+        FileError::System { .. } | FileError::Folder(_) => "",
+        FileError::NotAFolder(_) | FileError::PartIsAFile(_) | FileError::FolderInTheWay { .. } => "--out ",
+    }
+}
+
+impl From<Errors<ScoreError>> for CliError {
+    fn from(errors: Errors<ScoreError>) -> Self {
+        Self::Several(errors.0.into_iter().map(Self::Score).collect())
     }
 }
 
@@ -68,7 +64,7 @@ impl CliError {
     /// An input or output error at a path.
     pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
-        move |error| Self::File { path, error }
+        move |error| FileError::System { path, error }.into()
     }
 
     /// Problems with the command line, if there are any.

@@ -15,7 +15,6 @@ mod progress;
 mod remarks;
 mod report;
 mod score;
-mod scoring;
 mod simulate;
 mod site;
 mod study;

@@ -2,19 +2,17 @@
 
 use crate::args::{MethodArg, ScoreArgs};
 use crate::error::CliError;
-use crate::output::{csv, file, stderr, stdout};
+use crate::output::{stderr, stdout};
 use crate::progress::Progress;
-use crate::remarks::listed;
 use crate::report::read_fit;
-use crate::scoring::{Bank, How, Shown, SiteScores};
-use fedirt_data::{Audience, Reading};
-use fedirt_model::fit::Fit;
+use fedirt_data::results::csv;
+use fedirt_data::{Audience, ScoreOptions, files};
 use fedirt_model::scoring::Method;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     check_flags(args)?;
-    let how = how(args);
+    let options = options(args);
     let progress = Progress::new();
     progress.say("reading");
     let reading =
@@ -28,36 +26,24 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
             return Ok(ExitCode::from(2));
         }
     };
-    let bank = Bank::new(&fit)?;
     let mut notes: Vec<String> = reading.notes.iter().map(|note| note.told(Audience::CommandLine)).collect();
-    match_items(&bank, &reading, &mut notes)?;
-    let effects = site_effects(args, &fit, &reading, &mut notes);
-    if how.method.name() == "pv" && args.seed.is_none() {
+    if matches!(options.method, Method::Pv { .. }) && args.seed.is_none() {
         notes.push("plausible values are drawn with seed 1; --seed draws others".to_owned());
     }
     progress.say("scoring");
-    let mut sites = Vec::new();
-    let mut rows = 0;
-    for (site, effect) in reading.sites.into_iter().zip(effects) {
-        let columns = bank.columns(&site.items);
-        let students = bank.score(&site.table, &columns, effect, how, rows)?;
-        rows += students.len();
-        sites.push(SiteScores { name: site.name, ids: site.ids, students });
-    }
-    let shown = match how.method {
-        Method::Pv { draws } => Shown::Draws(draws),
-        _ => Shown::Estimate,
-    };
+    let scores = fedirt_data::score(&fit, &reading, &options)?;
     drop(progress);
+    notes.extend(scores.notes.iter().map(|note| note.told(Audience::CommandLine)));
     notes.iter().for_each(|note| stderr::note(note));
+    let rows: usize = scores.sites.iter().map(|site| site.students.len()).sum();
     match &args.out {
         Some(path) => {
-            file::replace(path, |out| csv::scores(out, shown, &sites))?;
+            files::replace(path, |out| csv::scores(out, scores.method, &scores.sites))?;
             stderr::note(&format!("wrote {rows} scores to {}", path.display()));
         }
         None => {
             let mut text = Vec::new();
-            csv::scores(&mut text, shown, &sites).map_err(CliError::Output)?;
+            csv::scores(&mut text, scores.method, &scores.sites).map_err(CliError::Output)?;
             stdout::print_raw(&String::from_utf8_lossy(&text))?;
         }
     }
@@ -82,7 +68,7 @@ fn check_flags(args: &ScoreArgs) -> Result<(), CliError> {
     CliError::usage(problems)
 }
 
-fn how(args: &ScoreArgs) -> How {
+fn options(args: &ScoreArgs) -> ScoreOptions {
     let method = match args.method {
         MethodArg::Eap => Method::Eap,
         MethodArg::Map => Method::Map,
@@ -90,68 +76,5 @@ fn how(args: &ScoreArgs) -> How {
         MethodArg::Ml => Method::Ml,
         MethodArg::Pv => Method::Pv { draws: args.draws.map_or(5, usize::from) },
     };
-    How { method, seed: args.seed.unwrap_or(1) }
-}
-
-/// Complains about answers that the fit cannot read, and notes items that are on one side only.
-fn match_items(bank: &Bank, reading: &Reading, notes: &mut Vec<String>) -> Result<(), CliError> {
-    let mut problems = Vec::new();
-    let mut strangers: Vec<&str> = Vec::new();
-    for site in &reading.sites {
-        let unknown = site.items.iter().map(String::as_str).filter(|name| !bank.knows(name));
-        unknown.for_each(|name| {
-            if !strangers.contains(&name) {
-                strangers.push(name);
-            }
-        });
-        if !site.items.iter().any(|name| bank.knows(name)) {
-            problems.push(format!(
-                "site {}: none of its columns is an item of the fit; items are matched by name",
-                site.name
-            ));
-        }
-        for (item, code, count) in bank.unknown_codes(&site.table, &bank.columns(&site.items)) {
-            let known: Vec<String> = bank.codes(item).iter().map(u8::to_string).collect();
-            let answers = if count == 1 { "answer" } else { "answers" };
-            problems.push(format!(
-                "site {}, item {item}: {count} {answers} with the code {code}, which the fit does not know \
-                 (it has {}); correct the file, or call it missing with --missing {code}",
-                site.name,
-                known.join(", ")
-            ));
-        }
-    }
-    CliError::usage(problems)?;
-    let (without, unknown): (Vec<&str>, Vec<&str>) =
-        strangers.into_iter().partition(|name| bank.unscored.iter().any(|item| item == name));
-    if !without.is_empty() {
-        notes.push(format!("not scored, as the fit has no parameters for them: {}", listed(&without)));
-    }
-    if !unknown.is_empty() {
-        notes.push(format!("not scored, as the fit does not know them: {}", listed(&unknown)));
-    }
-    Ok(())
-}
-
-/// The effect of each site: the fit's, else the one given, else 0.
-fn site_effects(args: &ScoreArgs, fit: &Fit, reading: &Reading, notes: &mut Vec<String>) -> Vec<f64> {
-    let mut without = Vec::new();
-    let effects = reading
-        .sites
-        .iter()
-        .map(|site| {
-            let known = fit.sites.iter().find(|s| s.name == site.name).and_then(|s| s.effect);
-            known.or(args.site_effect).unwrap_or_else(|| {
-                without.push(site.name.as_str());
-                0.0
-            })
-        })
-        .collect();
-    if !without.is_empty() && fit.effects != "none" {
-        notes.push(format!(
-            "the fit has no effect for {}: scored with 0, the average site; --site-effect gives another",
-            listed(&without)
-        ));
-    }
-    effects
+    ScoreOptions { method, seed: args.seed.unwrap_or(1), site_effect: args.site_effect }
 }

@@ -8,7 +8,7 @@ use super::{Order, Study};
 use crate::metrics::Metrics;
 use crate::status::{SiteStatus, StudyStatus};
 use crate::store::{Effect, Job, OperatorInput, StoreClient, find_invitation};
-use crate::{Folder, ResultWriter, clock};
+use crate::{Folder, clock};
 use data_encoding::HEXLOWER;
 use fedirt_privacy::secure::Enrolment;
 use fedirt_protocol::coordinator::{Input, Rejection};
@@ -47,7 +47,6 @@ pub fn spawn(
     folder: &Folder,
     store: StoreClient,
     metrics: Arc<Metrics>,
-    writer: Arc<dyn ResultWriter>,
 ) -> std::io::Result<(Arc<Study>, JoinHandle<()>)> {
     let Loaded { machine, consequences, plan } = loaded;
     let (orders, inbox) = sync_channel(WAITING);
@@ -64,7 +63,7 @@ pub fn spawn(
     for site in terms.sites.keys() {
         study.note_declared(site, machine.coordinator().declared(site));
     }
-    let results = Results::new(folder, study.name.as_str(), writer);
+    let results = Results::new(folder, study.name.as_str());
     let mut actor =
         Actor { study: study.clone(), machine, store, metrics, results, told: None, changed: true };
     let name = study.name.to_string();

@@ -1,9 +1,8 @@
 //! Results of a study that finished: written once, also after a crash between the end and the writing.
 
 use super::machine::Outcome;
-use crate::{Folder, ResultWriter};
+use crate::{Folder, results};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long to wait after the disk refused.
@@ -12,14 +11,13 @@ const AGAIN: Duration = Duration::from_secs(60);
 /// What is left to write.
 pub(super) struct Results {
     path: PathBuf,
-    writer: Arc<dyn ResultWriter>,
     outcome: Option<Box<Outcome>>,
     next: Option<Instant>,
 }
 
 impl Results {
-    pub(super) fn new(folder: &Folder, study: &str, writer: Arc<dyn ResultWriter>) -> Self {
-        Self { path: folder.results_of(study), writer, outcome: None, next: None }
+    pub(super) fn new(folder: &Folder, study: &str) -> Self {
+        Self { path: folder.results_of(study), outcome: None, next: None }
     }
 
     /// The study has ended, and that is on the disk.
@@ -40,10 +38,10 @@ impl Results {
             return true;
         }
         let path = self.path.display();
-        match self.writer.write(&self.path, finished) {
+        match results::write(&self.path, finished) {
             Ok(()) => tracing::info!(%path, "results written"),
             Err(error) => {
-                tracing::error!(%path, error, "results cannot be written; another try follows in a minute");
+                tracing::error!(%path, %error, "results cannot be written; another try follows in a minute");
                 self.next = Some(Instant::now() + AGAIN);
             }
         }

@@ -1,7 +1,7 @@
 //! What a browser does, and a fit of any size.
 
 use fedirt_coordinator::pages::{self, Role};
-use fedirt_coordinator::{Folder, Forecast, ResultWriter, Running, Server, Tools};
+use fedirt_coordinator::{Folder, Forecast, Running, Server, Tools};
 use fedirt_figures::{ErrorCurve, errors_by_epsilon};
 use fedirt_model::fit::{FORMAT, Fit, FitItem, FitSite, Latent, Quadrature, TraceEntry};
 use fedirt_protocol::plan::{FixedParameters, PlanItem, StudyPlan};
@@ -46,11 +46,11 @@ impl Tools for Tool {
 }
 
 /// A server with pages at some port of loopback.
-pub fn start(folder: &Folder, tools: Arc<dyn Tools>, writer: Arc<dyn ResultWriter>) -> Running {
+pub fn start(folder: &Folder, tools: Arc<dyn Tools>) -> Running {
     let settings = std::fs::read_to_string(folder.settings()).unwrap();
     std::fs::write(folder.settings(), settings.replace("127.0.0.1:8444", "127.0.0.1:0")).unwrap();
     let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-    Server { writer, listen, tools: Some(tools) }.start(folder.path()).unwrap()
+    Server { listen, tools: Some(tools) }.start(folder.path()).unwrap()
 }
 
 /// Somebody at the pages.

@@ -5,11 +5,10 @@
 
 pub mod browser;
 
-use fedirt_coordinator::{Folder, ResultWriter, Running, Server, invite};
+use fedirt_coordinator::{Folder, Running, Server, invite};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Enrolment, Identity};
-use fedirt_protocol::coordinator::Finished;
 use fedirt_protocol::envelope::{self, EnrolRequest, Poll};
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::message::{ToCoordinator, ToSite};
@@ -20,22 +19,10 @@ use fedirt_protocol::{SiteId, StudyId, Terms, Timestamp, codec};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 
 pub const ITEMS: usize = 5;
-
-/// Writes the estimates in a form that tests can compare.
-pub struct Writer;
-
-impl ResultWriter for Writer {
-    fn write(&self, folder: &Path, finished: &Finished) -> Result<(), String> {
-        std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
-        let text = serde_json::to_string(&finished.fit).map_err(|e| e.to_string())?;
-        std::fs::write(folder.join("fit.json"), text).map_err(|e| e.to_string())
-    }
-}
 
 /// A folder with some studies of three sites.
 pub fn folder(studies: &[&str], mode: Mode) -> (tempfile::TempDir, Folder) {
@@ -88,7 +75,7 @@ pub fn start(folder: &Folder) -> Running {
 }
 
 pub fn start_at(folder: &Folder, listen: SocketAddr) -> Running {
-    Server { writer: Arc::new(Writer), listen: Some(listen), tools: None }.start(folder.path()).unwrap()
+    Server { listen: Some(listen), tools: None }.start(folder.path()).unwrap()
 }
 
 pub fn invited(folder: &Folder, address: SocketAddr, study: &str, site: &str) -> Invitation {

@@ -2,7 +2,8 @@
 
 use super::responses::PlanMismatch;
 use super::transport::TransportError;
-use fedirt_data::{Audience, Problems};
+use fedirt_data::files::FileError;
+use fedirt_data::{Audience, Errors, Problems, ScoreError};
 use fedirt_privacy::ledger::LedgerError;
 use fedirt_protocol::codec::CodecError;
 use fedirt_protocol::invitation::NotAnInvitation;
@@ -102,6 +103,12 @@ pub enum AgentError {
         list(.0)
     )]
     Policy(Vec<PolicyRefusal>),
+    /// A result cannot be written.
+    #[error(transparent)]
+    Result(#[from] FileError),
+    /// The site's students cannot be scored.
+    #[error(transparent)]
+    Scores(#[from] Errors<ScoreError>),
     /// Response files with problems.
     #[error("{}", .0.told(Audience::CommandLine))]
     Files(#[from] Problems),

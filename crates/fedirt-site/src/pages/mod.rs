@@ -25,7 +25,6 @@ mod tests;
 mod words;
 mod work;
 
-pub use runner::{Own, Results};
 pub use serve::{Pages, PagesSettings};
 
 use crate::agent::{AgentError, Home, Study, StudyFolder};

@@ -3,10 +3,7 @@
 use super::desk::Desk;
 use super::shared::{Phase, Shared};
 use super::work::work;
-use crate::agent::{self, AgentError, Home, Study, StudyFolder};
-use fedirt_model::fit::Fit;
-use fedirt_model::responses::ResponseTable;
-use fedirt_model::site::Place;
+use crate::agent::{self, AgentError, Home, StudyFolder};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -14,23 +11,6 @@ use std::time::{Duration, Instant};
 
 /// How long a stop waits for the exchange that is under way.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// The site's own part of a result, to be scored and written down.
-#[derive(Debug)]
-pub struct Own {
-    /// Its place.
-    pub place: Option<Place>,
-    /// Its rows.
-    pub table: ResponseTable,
-    /// Their identifiers, where the file has them.
-    pub ids: Option<Vec<String>>,
-}
-
-/// Writes the results of a study into its folder.
-pub trait Results: Send + Sync {
-    /// Everything: the fit, the site's own place, its students' scores.
-    fn write(&self, home: &Home, study: &Study, fit: &Fit, own: Own) -> Result<(), String>;
-}
 
 struct Running {
     shared: Arc<Shared>,
@@ -40,15 +20,14 @@ struct Running {
 /// All agents of a home.
 pub(crate) struct Runners {
     home: Home,
-    results: Arc<dyn Results>,
     /// Approves everything after this pause: for demonstrations.
     automatic: Option<Duration>,
     running: Mutex<BTreeMap<String, Running>>,
 }
 
 impl Runners {
-    pub(crate) fn new(home: Home, results: Arc<dyn Results>, automatic: Option<Duration>) -> Self {
-        Self { home, results, automatic, running: Mutex::new(BTreeMap::new()) }
+    pub(crate) fn new(home: Home, automatic: Option<Duration>) -> Self {
+        Self { home, automatic, running: Mutex::new(BTreeMap::new()) }
     }
 
     fn running(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
@@ -79,10 +58,10 @@ impl Runners {
             return;
         }
         let shared = Arc::new(Shared::default());
-        let (home, results, automatic) = (self.home.clone(), self.results.clone(), self.automatic);
+        let (home, automatic) = (self.home.clone(), self.automatic);
         let (name, told) = (study.to_owned(), shared.clone());
         let work = move || {
-            let end = work(&home, &name, &*results, &told, automatic);
+            let end = work(&home, &name, &told, automatic);
             told.change(|state| {
                 (state.roster, state.round, state.trouble) = (None, None, None);
                 state.phase = match end {

@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use super::invitation::Offers;
 use super::looked::{column_names, file_hash};
-use super::runner::{Results, Runners};
+use super::runner::Runners;
 use super::{Hall, routes};
 use crate::agent::{self, AgentError, Home, Https, Lock, clock};
 use axum::extract::Request;
@@ -34,8 +34,6 @@ pub struct PagesSettings {
     pub auditor: Option<String>,
     /// Approves rosters and rounds by itself after this pause: for demonstrations only.
     pub automatic: Option<Duration>,
-    /// Writes results.
-    pub results: Arc<dyn Results>,
 }
 
 impl std::fmt::Debug for PagesSettings {
@@ -132,7 +130,7 @@ impl Pages {
             lifetimes: Lifetimes::default(),
         };
         let gate = Arc::new(Gate::new(gate, Arc::new(logins), Arc::new(System)));
-        let runners = Runners::new(home.clone(), settings.results, settings.automatic);
+        let runners = Runners::new(home.clone(), settings.automatic);
         let broken = runners.start_all()?;
         let hall = Arc::new(Hall {
             home: home.clone(),

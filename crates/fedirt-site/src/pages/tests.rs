@@ -3,16 +3,7 @@
 use super::*;
 use crate::agent::tests::{World, csv};
 use crate::pages::serve::PagesSettings;
-use fedirt_model::fit::Fit;
 use fedirt_model::statistics::Mode;
-
-struct Nowhere;
-
-impl Results for Nowhere {
-    fn write(&self, _: &Home, _: &Study, _: &Fit, _: Own) -> Result<(), String> {
-        Err("there is nowhere to write to".into())
-    }
-}
 
 /// Pages of a site that has enrolled in `bank`, and somebody who is logged in.
 struct Visit {
@@ -27,12 +18,7 @@ impl Visit {
     fn new(mode: Mode, as_auditor: bool) -> Self {
         let world = World::new(mode);
         world.enrol();
-        let settings = PagesSettings {
-            port: 0,
-            auditor: Some("Lee".into()),
-            automatic: None,
-            results: Arc::new(Nowhere),
-        };
+        let settings = PagesSettings { port: 0, auditor: Some("Lee".into()), automatic: None };
         let pages = Pages::start(&world.home("north"), settings).unwrap();
         let link = if as_auditor { pages.auditor.clone().unwrap() } else { pages.link.clone() };
         let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
@@ -194,13 +180,13 @@ fn strangers_see_nothing_and_old_links_open_nothing() {
     let visit = Visit::new(Mode::Secure, false);
     let response = visit.agent.get(visit.address("/studies/bank")).call().unwrap();
     assert_eq!(response.status().as_u16(), 303);
-    let again = PagesSettings { port: 0, auditor: None, automatic: None, results: Arc::new(Nowhere) };
+    let again = PagesSettings { port: 0, auditor: None, automatic: None };
     let error = Pages::start(&visit.world.home("north"), again).unwrap_err().to_string();
     assert!(error.contains("served already"), "{error}");
     let old = visit.pages.link.split_once('#').unwrap().1.to_owned();
     let Visit { world, pages, .. } = visit;
     drop(pages);
-    let again = PagesSettings { port: 0, auditor: None, automatic: None, results: Arc::new(Nowhere) };
+    let again = PagesSettings { port: 0, auditor: None, automatic: None };
     let pages = Pages::start(&world.home("north"), again).unwrap();
     assert_ne!(pages.link.split_once('#').unwrap().1, old);
     let visit = Visit { world, pages, agent: visit.agent, cookie: String::new(), csrf: String::new() };

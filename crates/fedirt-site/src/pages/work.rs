@@ -3,12 +3,11 @@
 use super::desk::{Asked, Desk};
 use super::looked::file_hash;
 use super::officer::AtThePages;
-use super::runner::Results;
 use super::shared::{Decided, Phase, Shared};
 use crate::agent::{
-    self, Agent, AgentError, End, Home, Https, OwnResponses, Study, StudyFolder, Transport, TransportError,
+    self, Agent, AgentError, End, Home, Https, Own, OwnResponses, Study, StudyFolder, Transport,
+    TransportError,
 };
-use crate::pages::Own;
 use fedirt_protocol::policy::{Approval, Policy};
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +70,6 @@ impl Transport for Interruptible {
 pub(super) fn work(
     home: &Home,
     name: &str,
-    results: &dyn Results,
     shared: &Arc<Shared>,
     automatic: Option<Duration>,
 ) -> Result<Phase, String> {
@@ -111,7 +109,7 @@ pub(super) fn work(
     if let End::Finished(fit) = &end {
         let place = agent.place();
         let (study, table) = agent.into_parts();
-        results.write(home, &study, fit, Own { place, table, ids })?;
+        agent::write_results(home, &study, fit, Own { place, table, ids }, true).map_err(told)?;
     }
     // Read again: the officer may have called a pause meanwhile.
     let mut desk = Desk::read(&folder).map_err(told)?;

@@ -1,18 +1,19 @@
 //! `fedirt coordinator export`: results, plan and history of a study, from the store alone.
 
-use super::{results, told};
+use super::told;
 use crate::args::CoordinatorExportArgs;
 use crate::error::CliError;
-use crate::output::{file, stderr, stdout};
-use fedirt_coordinator::{Folder, history};
+use crate::output::{stderr, stdout};
+use fedirt_coordinator::{Folder, history, results};
+use fedirt_data::files;
 
 pub(super) fn run(args: &CoordinatorExportArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     let study = history::read(&folder, &args.study).map_err(told)?;
     std::fs::create_dir_all(&args.out).map_err(CliError::file(&args.out))?;
-    file::replace(&args.out.join("plan.toml"), |out| out.write_all(study.plan.as_bytes()))?;
+    files::replace(&args.out.join("plan.toml"), |out| out.write_all(study.plan.as_bytes()))?;
     let history = history::csv(&study.entries);
-    file::replace(&args.out.join("history.csv"), |out| out.write_all(history.as_bytes()))?;
+    files::replace(&args.out.join("history.csv"), |out| out.write_all(history.as_bytes()))?;
     let what = match study.outcome.as_deref() {
         Some(Ok(finished)) => {
             results::write(&args.out, finished)?;

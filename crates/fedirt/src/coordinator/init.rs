@@ -21,7 +21,7 @@ pub(super) fn run(args: &CoordinatorInitArgs) -> Result<(), CliError> {
         match folder::create(&path, &text) {
             Ok(()) => files.push(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(CliError::File { path, error }),
+            Err(error) => return Err(CliError::file(path)(error)),
         }
     }
     let mut text = String::new();

@@ -3,13 +3,11 @@
 mod access;
 mod export;
 mod init;
-mod results;
 mod start;
 mod status;
 mod tools;
 
 pub(crate) use access::AccessArgs;
-pub(crate) use results::Files as ResultFiles;
 pub(crate) use tools::ForPages;
 
 use crate::args::{CoordinatorArgs, CoordinatorCommand, CoordinatorInviteArgs};
@@ -42,7 +40,7 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
 /// An error of the coordinator, on the command line.
 pub(crate) fn told(error: Error) -> CliError {
     match error {
-        Error::File { path, error } => CliError::File { path, error },
+        Error::File { path, error } => CliError::file(path)(error),
         Error::Several(errors) => CliError::Several(errors.into_iter().map(told).collect()),
         error => CliError::Usage(error.to_string()),
     }

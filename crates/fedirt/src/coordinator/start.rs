@@ -1,6 +1,5 @@
 //! `fedirt coordinator start`.
 
-use super::results::Files;
 use super::told;
 use super::tools::ForPages;
 use crate::args::CoordinatorStartArgs;
@@ -13,7 +12,7 @@ pub(super) fn run(args: &CoordinatorStartArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     let settings = Settings::read(&folder.settings()).map_err(told)?;
     logs::start(&settings.log);
-    let server = Server { writer: Arc::new(Files), listen: args.listen, tools: Some(Arc::new(ForPages)) };
+    let server = Server { listen: args.listen, tools: Some(Arc::new(ForPages)) };
     let running = server.start(&args.dir).map_err(told)?;
     for error in &running.refused {
         stderr::error(&format!("not served: {error}"));

@@ -8,12 +8,14 @@ mod rules;
 use crate::args::{AlgorithmArg, FitArgs};
 use crate::codebook::{self, ItemFiles};
 use crate::error::CliError;
-use crate::output::folder::Folder;
-use crate::output::{json, stderr, stdout};
+use crate::output::{stderr, stdout};
 use crate::progress::{Progress, Watcher};
-use crate::remarks::{self, listed};
+use crate::remarks;
 use crate::terminal;
 use crate::transcript::Transcript;
+use fedirt_data::files::ResultFolder;
+use fedirt_data::results::{fit_json, recoded};
+use fedirt_data::text::listed;
 use fedirt_data::{Audience, Input};
 use fedirt_model::centre::ItemPlan;
 use fedirt_model::fit::{Fit, Warning};
@@ -38,9 +40,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     let progress = Progress::new();
     let mut errors = Vec::new();
     // Before anything is computed, so that a folder that cannot be written to costs no time.
-    let folder = args.out.as_deref().map(Folder::prepare).transpose();
+    let folder = args.out.as_deref().map(ResultFolder::prepare).transpose();
     let folder = folder.unwrap_or_else(|error| {
-        errors.push(error);
+        errors.push(CliError::Out(error));
         None
     });
     progress.say("reading");
@@ -108,7 +110,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     if hides_students {
         warnings.push(remarks::no_ledger());
     }
-    warnings.extend(remarks::recodes(&finished.fit.items));
+    warnings.extend(recoded(&finished.fit.items));
     finished.fit.warnings.splice(0..0, warnings);
 
     let fit = &finished.fit;
@@ -130,7 +132,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         notes.drain(..).for_each(|note| stderr::note(&note));
     }
     if args.json {
-        let text = json::fit_json(fit).map_err(CliError::Output)?;
+        let text = fit_json(fit).map_err(CliError::Output)?;
         notes.iter().for_each(|note| stderr::note(note));
         fit.warnings.iter().for_each(|warning| stderr::warning(&warning.message));
         if let Some((path, written)) = &written {

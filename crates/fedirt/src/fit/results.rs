@@ -1,10 +1,10 @@
 //! The files of a run.
 
 use crate::error::CliError;
-use crate::output::folder::{Fill, Folder};
-use crate::output::{csv, json};
-use crate::scoring::{Bank, How, Shown, SiteScores};
 use crate::transcript::Transcript;
+use fedirt_data::files::{Fill, ResultFolder};
+use fedirt_data::results::{csv, fit_json};
+use fedirt_data::{ItemBank, ScoreOptions, SiteScores};
 use fedirt_model::fit::Fit;
 use fedirt_model::scoring::Method;
 use fedirt_protocol::coordinator::Finished;
@@ -35,16 +35,15 @@ pub(super) fn scores(
     sites: &[SiteAfter],
     ids: Vec<Option<Vec<String>>>,
 ) -> Result<Vec<SiteScores>, CliError> {
-    let bank = Bank::new(fit)?;
+    let bank = ItemBank::new(fit)?;
     let names: Vec<String> = fit.items.iter().map(|item| item.name.clone()).collect();
-    let columns = bank.columns(&names);
-    let how = How { method: Method::Eap, seed: 0 };
+    let options = ScoreOptions::default();
     let mut rows = 0;
     let mut out = Vec::new();
     for ((site, after), ids) in fit.sites.iter().zip(sites).zip(ids) {
         // Where effects are not published, the site knows its own.
         let effect = site.effect.or_else(|| after.place.and_then(|place| place.effect));
-        let students = bank.score(&after.table, &columns, effect.unwrap_or(0.0), how, rows)?;
+        let students = bank.score(&after.table, &names, effect.unwrap_or(0.0), &options, rows)?;
         rows += students.len();
         out.push(SiteScores { name: site.name.clone(), ids, students });
     }
@@ -53,7 +52,7 @@ pub(super) fn scores(
 
 /// Writes everything, `fit.json` last.
 pub(super) fn write(
-    folder: Folder,
+    folder: ResultFolder,
     finished: &Finished,
     scores: Option<Vec<SiteScores>>,
     transcript: Option<Transcript>,
@@ -64,14 +63,14 @@ pub(super) fn write(
         ("sites.csv", Box::new(|out| csv::sites(out, &fit.sites))),
     ];
     if let Some(scores) = &scores {
-        files.push(("scores.csv", Box::new(|out| csv::scores(out, Shown::Estimate, scores))));
+        files.push(("scores.csv", Box::new(|out| csv::scores(out, Method::Eap, scores))));
     }
     files.push(("covariance.csv", Box::new(|out| csv::covariance(out, covariance))));
     files.push(("report.html", Box::new(|out| out.write_all(fedirt_figures::report(fit).as_bytes()))));
     if let Some(transcript) = transcript {
         files.push(("transcript.jsonl", Box::new(|out| transcript.copy_to(out))));
     }
-    files.push(("fit.json", Box::new(|out| out.write_all(json::fit_json(fit)?.as_bytes()))));
+    files.push(("fit.json", Box::new(|out| out.write_all(fit_json(fit)?.as_bytes()))));
     let names = files.iter().map(|(name, _)| *name).collect();
     let removed = folder.write(files)?;
     Ok(Written { names, removed })

@@ -2,7 +2,8 @@
 
 use crate::args::{EpsilonArgs, NoiseArgs, RoundsOfSampling};
 use crate::error::CliError;
-use crate::output::{file, stdout};
+use crate::output::stdout;
+use fedirt_data::files;
 use fedirt_figures::{EpsilonAt, Rounds, epsilon_by_rounds};
 use fedirt_privacy::accountant::{
     ADJACENCY, AccountantError, Conversion, Delta, Epsilon, Mechanism, noise_multiplier, rdp_epsilon,
@@ -142,5 +143,5 @@ fn plot(sampling: &RoundsOfSampling, mechanism: &Mechanism, delta: Delta) -> Res
         },
         &points,
     );
-    file::replace(path, |out| out.write_all(figure.standalone().as_bytes()))
+    Ok(files::replace(path, |out| out.write_all(figure.standalone().as_bytes()))?)
 }

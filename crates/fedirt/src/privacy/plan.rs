@@ -3,8 +3,9 @@
 use super::{columns, remarks};
 use crate::args::{MissingAnswersArg, PlanArgs};
 use crate::error::CliError;
-use crate::output::{file, stdout};
+use crate::output::stdout;
 use crate::progress::Progress;
+use fedirt_data::files;
 use fedirt_data::{FixedItem, Input, Steps};
 use fedirt_figures::{ErrorCurve, Figure, errors_by_epsilon};
 use fedirt_model::exchange::Effects;
@@ -36,9 +37,9 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     });
     if let Some(folder) = &args.out {
         let text = format!("{document:#}\n");
-        file::replace(&folder.join("forecast.json"), |out| out.write_all(text.as_bytes()))?;
+        files::replace(&folder.join("forecast.json"), |out| out.write_all(text.as_bytes()))?;
         let svg = picture(&wish, &found).standalone();
-        file::replace(&folder.join("forecast.svg"), |out| out.write_all(svg.as_bytes()))?;
+        files::replace(&folder.join("forecast.svg"), |out| out.write_all(svg.as_bytes()))?;
     }
     if args.json {
         stdout::print_raw(&format!("{document}\n"))?;

@@ -1,15 +1,13 @@
 //! `fedirt site join` and `withdraw`.
 
 use super::officer::AtTheTerminal;
-use super::results;
 use super::{ask, coordinator, told};
 use crate::args::{SiteJoinArgs, SiteWithdrawArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::terminal::text::count;
 use fedirt_data::Audience;
-use fedirt_site::agent::{self, Agent, End, Home, Record, Withdrawal};
-use fedirt_site::pages::Own;
+use fedirt_site::agent::{self, Agent, End, Home, Own, Record, Withdrawal};
 use std::process::ExitCode;
 
 pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError> {
@@ -42,7 +40,7 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
             let place = agent.place();
             let (study, table) = agent.into_parts();
             let own = Own { place, table, ids };
-            let names = results::write(home, &study, &fit, own, !args.no_scores)?;
+            let names = agent::write_results(home, &study, &fit, own, !args.no_scores).map_err(told)?;
             let folder = study.folder.results();
             if fit.converged == Some(false) {
                 stderr::warning(&format!(

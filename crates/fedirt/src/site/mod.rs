@@ -7,7 +7,6 @@ mod join;
 mod officer;
 mod pages;
 mod preview;
-pub(crate) mod results;
 mod state;
 
 use crate::args::{SiteArgs, SiteCommand};

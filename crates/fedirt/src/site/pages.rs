@@ -1,6 +1,5 @@
 //! `fedirt site pages`.
 
-use super::results::Files;
 use super::told;
 use crate::args::SitePagesArgs;
 use crate::error::CliError;
@@ -8,15 +7,9 @@ use crate::output::{stderr, stdout};
 use fedirt_site::agent::Home;
 use fedirt_site::pages::{Pages, PagesSettings};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 pub(super) fn run(home: &Home, args: &SitePagesArgs) -> Result<ExitCode, CliError> {
-    let settings = PagesSettings {
-        port: args.port,
-        auditor: args.auditor.clone(),
-        automatic: None,
-        results: Arc::new(Files),
-    };
+    let settings = PagesSettings { port: args.port, auditor: args.auditor.clone(), automatic: None };
     let pages = Pages::start(home, settings).map_err(told)?;
     let mut text = format!(
         "Pages of {}: open {}\n       (this link is good until the program is started again; keep it to yourself)\n",

@@ -3,7 +3,8 @@
 use super::finished::Finished;
 use crate::args::DeskArgs;
 use crate::error::CliError;
-use crate::output::{file, stderr, stdout};
+use crate::output::{stderr, stdout};
+use fedirt_data::files;
 use fedirt_studies::harness::{self, HarnessError, Journal, JournalError, Watch};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -78,7 +79,7 @@ impl Desk {
         let old = match fs::read_to_string(path) {
             Ok(text) if !self.restart => Some(text),
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(CliError::File { path: path.to_owned(), error });
+                return Err(CliError::file(path)(error));
             }
             _ => None,
         };
@@ -108,16 +109,14 @@ impl Desk {
     /// Writes all files, and removes the journal when they are complete.
     pub(crate) fn write(&self, files: &[(String, Vec<u8>)]) -> Result<(), CliError> {
         for (name, bytes) in files {
-            file::replace(&self.folder.join(name), |out| out.write_all(bytes))?;
+            files::replace(&self.folder.join(name), |out| out.write_all(bytes))?;
         }
         if let Some(study) = &self.study {
             study.write(&self.folder)?;
         }
         let journal = self.folder.join(JOURNAL);
         match fs::remove_file(&journal) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(CliError::File { path: journal, error })
-            }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(CliError::file(journal)(error)),
             _ => Ok(()),
         }
     }

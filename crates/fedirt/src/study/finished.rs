@@ -1,7 +1,7 @@
 //! What a finished study leaves beside its files, so that another one does not take its place unasked.
 
 use crate::error::CliError;
-use crate::output::file;
+use fedirt_data::files;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -60,7 +60,7 @@ impl Finished {
                 let Some(name) = OURS.iter().find(|name| folder.join(name).exists()) else { return Ok(()) };
                 format!("{name}, which would be written over")
             }
-            Err(error) => return Err(CliError::File { path, error }),
+            Err(error) => return Err(CliError::file(path)(error)),
         };
         let folder = folder.display();
         Err(CliError::Usage(format!(
@@ -70,7 +70,7 @@ impl Finished {
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), CliError> {
         let text = serde_json::to_string(self).map_err(|e| CliError::Usage(e.to_string()))?;
-        file::replace(&folder.join(FINISHED), |out| writeln!(out, "{text}"))
+        Ok(files::replace(&folder.join(FINISHED), |out| writeln!(out, "{text}"))?)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Tables as CSV files: every digit, empty where there is no number.
 
-use crate::scoring::{Shown, SiteScores};
+use crate::scores::SiteScores;
 use fedirt_model::fit::{Covariance, Fit, FitSite};
+use fedirt_model::scoring::Method;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -25,7 +26,7 @@ fn line(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {
 }
 
 /// `items.csv`, which `--fixed-items` accepts.
-pub(crate) fn items(out: &mut dyn Write, fit: &Fit) -> io::Result<()> {
+pub fn items(out: &mut dyn Write, fit: &Fit) -> io::Result<()> {
     let steps = fit.items.iter().map(|item| item.d.len()).max().unwrap_or(0).max(1);
     let mut header: Vec<String> =
         ["item", "model", "categories", "n", "a", "se_a"].map(String::from).to_vec();
@@ -53,7 +54,7 @@ pub(crate) fn items(out: &mut dyn Write, fit: &Fit) -> io::Result<()> {
 }
 
 /// `sites.csv`.
-pub(crate) fn sites(out: &mut dyn Write, sites: &[FitSite]) -> io::Result<()> {
+pub fn sites(out: &mut dyn Write, sites: &[FitSite]) -> io::Result<()> {
     writeln!(out, "site,n,effect,se")?;
     for site in sites {
         let FitSite { name, n, effect, se } = site;
@@ -63,7 +64,7 @@ pub(crate) fn sites(out: &mut dyn Write, sites: &[FitSite]) -> io::Result<()> {
 }
 
 /// `covariance.csv`.
-pub(crate) fn covariance(out: &mut dyn Write, covariance: &Covariance) -> io::Result<()> {
+pub fn covariance(out: &mut dyn Write, covariance: &Covariance) -> io::Result<()> {
     let names: Vec<String> = covariance.names.iter().map(|name| quoted(name).into_owned()).collect();
     let mut header = vec!["parameter".to_owned()];
     header.extend(names.iter().cloned());
@@ -77,10 +78,14 @@ pub(crate) fn covariance(out: &mut dyn Write, covariance: &Covariance) -> io::Re
 }
 
 /// `scores.csv`: one line per student.
-pub(crate) fn scores(out: &mut dyn Write, shown: Shown, sites: &[SiteScores]) -> io::Result<()> {
-    let estimates = match shown {
-        Shown::Estimate => "F1,SE_F1".to_owned(),
-        Shown::Draws(draws) => (1..=draws).map(|m| format!("PV{m}")).collect::<Vec<_>>().join(","),
+pub fn scores(out: &mut dyn Write, method: Method, sites: &[SiteScores]) -> io::Result<()> {
+    let draws = match method {
+        Method::Pv { draws } => Some(draws),
+        Method::Eap | Method::Map | Method::Wle | Method::Ml => None,
+    };
+    let estimates = match draws {
+        None => "F1,SE_F1".to_owned(),
+        Some(draws) => (1..=draws).map(|m| format!("PV{m}")).collect::<Vec<_>>().join(","),
     };
     writeln!(out, "id,site,answered,raw,{estimates},Zh,infit,outfit")?;
     for site in sites {
@@ -91,12 +96,12 @@ pub(crate) fn scores(out: &mut dyn Write, shown: Shown, sites: &[SiteScores]) ->
                 None => Cow::Owned((row + 1).to_string()),
             };
             write!(out, "{id},{name},{},{}", student.answered, student.raw)?;
-            match shown {
-                Shown::Estimate => {
+            match draws {
+                None => {
                     let score = student.score;
                     write!(out, ",{},{}", optional(score.estimate), optional(score.standard_error))?;
                 }
-                Shown::Draws(_) => {
+                Some(_) => {
                     student.draws.iter().try_for_each(|value| write!(out, ",{}", number(*value)))?;
                 }
             }

@@ -2,12 +2,35 @@
 
 use fedirt_model::fit::Fit;
 use serde::Serialize;
-use serde_json::Serializer;
 use serde_json::ser::Formatter;
+use serde_json::{Serializer, Value};
 use std::io::{self, Write};
 
+/// Why a text is no fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotAFit {
+    /// It is no JSON.
+    #[error("no JSON: {0}")]
+    NoJson(String),
+    /// It is JSON of something else.
+    #[error("it names no format")]
+    NoFormat,
+    /// It is a fit of a version that is not known, or lacks something that a fit has.
+    #[error("{0}")]
+    Content(String),
+}
+
+/// The fit of a `fit.json`.
+pub fn read_fit(bytes: &[u8]) -> Result<Fit, NotAFit> {
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| NotAFit::NoJson(error.to_string()))?;
+    if value.get("format").and_then(Value::as_str).is_none() {
+        return Err(NotAFit::NoFormat);
+    }
+    serde_json::from_value(value).map_err(|error| NotAFit::Content(error.to_string()))
+}
+
 /// The text of `fit.json`.
-pub(crate) fn fit_json(fit: &Fit) -> io::Result<String> {
+pub fn fit_json(fit: &Fit) -> io::Result<String> {
     let mut bytes = Vec::new();
     fit.serialize(&mut Serializer::with_formatter(&mut bytes, Lines { depth: 0, empty: true }))?;
     bytes.push(b'\n');
@@ -97,6 +120,6 @@ mod tests {
             text,
             "{\n \"a\": [\n  {\"b\": [1, 2], \"c\": {}},\n  {\"d\": []}\n ],\n \"e\": [],\n \"f\": 0.1\n}"
         );
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 }

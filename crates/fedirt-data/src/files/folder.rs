@@ -1,7 +1,7 @@
 //! A folder of results: all files of a run, or none.
 
-use super::file;
-use crate::error::CliError;
+use super::{FileError, file};
+use crate::results::read_fit;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,20 +11,19 @@ const OURS: [&str; 7] =
     ["items.csv", "sites.csv", "scores.csv", "covariance.csv", "report.html", "transcript.jsonl", "fit.json"];
 
 /// Writes the content of one file.
-pub(crate) type Fill<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
+pub type Fill<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
 
 /// A folder that can be written to.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct ResultFolder {
     path: PathBuf,
     /// Folders that were made for it, innermost first; they go again if nothing is written.
     made: Vec<PathBuf>,
 }
 
-impl Folder {
+impl ResultFolder {
     /// Makes the folder where it does not exist, and tries whether it can be written to.
-    pub(crate) fn prepare(path: &Path) -> Result<Self, CliError> {
-        let say = |text: &str| CliError::Usage(format!("--out {}: {text}", path.display()));
+    pub fn prepare(path: &Path) -> Result<Self, FileError> {
         let made: Vec<PathBuf> = path
             .ancestors()
             .take_while(|p| !p.as_os_str().is_empty() && fs::symlink_metadata(p).is_err())
@@ -32,48 +31,45 @@ impl Folder {
             .collect();
         let folder = Self { path: path.to_owned(), made };
         if path.exists() && !path.is_dir() {
-            return Err(say("this is a file, and a folder is needed"));
+            return Err(FileError::NotAFolder(path.to_owned()));
         }
         fs::create_dir_all(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-                say("a part of this path is a file, not a folder")
+                FileError::PartIsAFile(path.to_owned())
             }
-            _ => CliError::File { path: path.to_owned(), error },
+            _ => FileError::at(path)(error),
         })?;
         for name in OURS {
             if path.join(name).is_dir() {
-                return Err(say(&format!("it holds a folder called {name}, where a file must go")));
+                return Err(FileError::FolderInTheWay { path: path.to_owned(), name });
             }
         }
-        let trial = file::staging(path).map_err(CliError::file(path))?;
-        trial.close().map_err(CliError::file(path))?;
+        let trial = file::staging(path).map_err(FileError::at(path))?;
+        trial.close().map_err(FileError::at(path))?;
         Ok(folder)
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// A nameless file in it, gone when it is closed.
-    pub(crate) fn scratch(&self) -> Result<File, CliError> {
-        tempfile::tempfile_in(&self.path).map_err(CliError::file(&self.path))
+    pub fn scratch(&self) -> Result<File, FileError> {
+        tempfile::tempfile_in(&self.path).map_err(FileError::at(&self.path))
     }
 
     /// Writes all files to a folder inside this one, and moves them to their places when all are complete.
     /// Files of an earlier run that this one does not write are removed: they would belong to another fit.
     /// Files that are not of fedirt are left alone. Returns the names that were removed.
-    pub(crate) fn write(
-        mut self,
-        files: Vec<(&'static str, Fill<'_>)>,
-    ) -> Result<Vec<&'static str>, CliError> {
-        let staging = file::staging(&self.path).map_err(CliError::file(&self.path))?;
+    pub fn write(mut self, files: Vec<(&'static str, Fill<'_>)>) -> Result<Vec<&'static str>, FileError> {
+        let staging = file::staging(&self.path).map_err(FileError::at(&self.path))?;
         let mut names = Vec::new();
         for (name, fill) in files {
             debug_assert!(OURS.contains(&name), "{name} must be known, so that it can be replaced");
             File::create(staging.path().join(name))
                 .and_then(|file| file::write_and_sync(file, fill))
-                .map_err(CliError::file(self.path.join(name)))?;
+                .map_err(FileError::at(self.path.join(name)))?;
             names.push(name);
         }
         let old: Vec<&str> = if self.holds_a_fit() {
@@ -83,21 +79,21 @@ impl Folder {
         };
         for name in names {
             let target = self.path.join(name);
-            fs::rename(staging.path().join(name), &target).map_err(CliError::file(target))?;
+            fs::rename(staging.path().join(name), &target).map_err(FileError::at(target))?;
             self.made.clear();
         }
         for name in &old {
-            fs::remove_file(self.path.join(name)).map_err(CliError::file(self.path.join(name)))?;
+            fs::remove_file(self.path.join(name)).map_err(FileError::at(self.path.join(name)))?;
         }
         Ok(old)
     }
 
     fn holds_a_fit(&self) -> bool {
-        crate::report::read_fit(&self.path.join("fit.json")).is_ok()
+        fs::read(self.path.join("fit.json")).is_ok_and(|bytes| read_fit(&bytes).is_ok())
     }
 }
 
-impl Drop for Folder {
+impl Drop for ResultFolder {
     fn drop(&mut self) {
         for path in &self.made {
             // Only empty folders go; whatever else has come to stand there is not ours.

@@ -1,14 +1,25 @@
 //! What a site keeps of a finished study: the fit, its own place, and scores of its own students.
 
-use super::told;
-use crate::error::CliError;
-use crate::output::{csv, file, json};
-use crate::scoring::{Bank, How, Shown, SiteScores};
+use super::{AgentError, Home, Study, ledger_table};
+use fedirt_data::files::replace;
+use fedirt_data::results::{csv, fit_json};
+use fedirt_data::{Errors, ItemBank, ScoreOptions, SiteScores};
 use fedirt_model::fit::Fit;
-use fedirt_model::scoring::Method;
-use fedirt_site::agent::{self, Home, Study};
-use fedirt_site::pages::{Own, Results};
+use fedirt_model::responses::ResponseTable;
+use fedirt_model::site::Place;
 use serde::Serialize;
+use std::io;
+
+/// The site's own part of a result, to be scored and written down.
+#[derive(Debug)]
+pub struct Own {
+    /// Its place.
+    pub place: Option<Place>,
+    /// Its rows.
+    pub table: ResponseTable,
+    /// Their identifiers, where the file has them.
+    pub ids: Option<Vec<String>>,
+}
 
 /// `own_place.json`: what this site alone knows.
 #[derive(Serialize)]
@@ -22,28 +33,19 @@ struct OwnPlace<'a> {
     ledger_head: &'a str,
 }
 
-/// Writes results for the pages, with scores.
-pub(crate) struct Files;
-
-impl Results for Files {
-    fn write(&self, home: &Home, study: &Study, fit: &Fit, own: Own) -> Result<(), String> {
-        write(home, study, fit, own, true).map(drop).map_err(|error| error.to_string())
-    }
-}
-
-/// Writes everything, `fit.json` last. Gives the names of the files.
-pub(super) fn write(
+/// Writes everything into the study's folder, `fit.json` last. Gives the names of the files.
+pub fn write_results(
     home: &Home,
     study: &Study,
     fit: &Fit,
     own: Own,
     with_scores: bool,
-) -> Result<Vec<&'static str>, CliError> {
+) -> Result<Vec<&'static str>, AgentError> {
     let folder = study.folder.results();
     let published = fit.sites.iter().find(|site| site.name == study.connection.site);
     let effect = own.place.and_then(|p| p.effect).or_else(|| published.and_then(|s| s.effect));
     let se = own.place.and_then(|p| p.se).or_else(|| published.and_then(|s| s.se));
-    let ledger = agent::ledger_table(&home.ledger_path()).map_err(told)?;
+    let ledger = ledger_table(&home.ledger_path())?;
     let place = OwnPlace {
         format: "fedirt.own_place/1",
         study: study.folder.name(),
@@ -52,20 +54,22 @@ pub(super) fn write(
         se,
         ledger_head: &ledger.head,
     };
-    let text = serde_json::to_string_pretty(&place).map_err(|e| CliError::Output(e.into()))?;
-    file::replace(&folder.join("own_place.json"), |out| writeln!(out, "{text}"))?;
+    replace(&folder.join("own_place.json"), |out| {
+        serde_json::to_writer_pretty(&mut *out, &place).map_err(io::Error::from)?;
+        writeln!(out)
+    })?;
     let mut names = vec!["own_place.json"];
     if with_scores {
-        let bank = Bank::new(fit)?;
+        let bank = ItemBank::new(fit)?;
         let items: Vec<String> = study.plan.items.iter().map(|item| item.name.clone()).collect();
-        let how = How { method: Method::Eap, seed: 0 };
-        let students = bank.score(&own.table, &bank.columns(&items), effect.unwrap_or(0.0), how, 0)?;
+        let options = ScoreOptions::default();
+        let scored = bank.score(&own.table, &items, effect.unwrap_or(0.0), &options, 0);
+        let students = scored.map_err(Errors::from)?;
         let scores = [SiteScores { name: study.connection.site.clone(), ids: own.ids, students }];
-        file::replace(&folder.join("scores.csv"), |out| csv::scores(out, Shown::Estimate, &scores))?;
+        replace(&folder.join("scores.csv"), |out| csv::scores(out, options.method, &scores))?;
         names.push("scores.csv");
     }
-    let text = json::fit_json(fit).map_err(CliError::Output)?;
-    file::replace(&folder.join("fit.json"), |out| out.write_all(text.as_bytes()))?;
+    replace(&folder.join("fit.json"), |out| out.write_all(fit_json(fit)?.as_bytes()))?;
     names.push("fit.json");
     Ok(names)
 }

@@ -1,0 +1,374 @@
+//! Scores of students from a fit: items are matched by name, codes are read as the fit reads them.
+
+use fedirt_model::fit::{Fit, Quadrature};
+use fedirt_model::items;
+use fedirt_model::quadrature::{GridSpec, Weighting};
+use fedirt_model::responses::{MISSING, ResponseTable};
+use fedirt_model::scoring::{Method, PersonFit, Prior, Score, ScoredItem, Scorer, ScoringError};
+use rand::SeedableRng;
+use rand_chacha::ChaCha12Rng;
+use rayon::prelude::*;
+
+use crate::audience::{Audience, ReadOption};
+use crate::errors::Errors;
+use crate::reading::Reading;
+use crate::text::listed;
+
+/// How rows are scored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoreOptions {
+    /// The estimate of ability.
+    pub method: Method,
+    /// Seed of plausible values.
+    pub seed: u64,
+    /// Effect of sites that the fit has none for; 0, the average site, where nothing is given.
+    pub site_effect: Option<f64>,
+}
+
+impl Default for ScoreOptions {
+    fn default() -> Self {
+        Self { method: Method::Eap, seed: 1, site_effect: None }
+    }
+}
+
+/// Scores of all students.
+#[derive(Debug)]
+pub struct Scores {
+    /// The estimate of ability.
+    pub method: Method,
+    /// The sites, in the order in which their responses were given.
+    pub sites: Vec<SiteScores>,
+    /// What is worth knowing.
+    pub notes: Vec<ScoreNote>,
+}
+
+/// The students of one site, in the order of its rows.
+#[derive(Debug)]
+pub struct SiteScores {
+    /// The site.
+    pub name: String,
+    /// Identifiers, where the files have them.
+    pub ids: Option<Vec<String>>,
+    /// The students.
+    pub students: Vec<StudentScore>,
+}
+
+/// One student.
+#[derive(Debug, Clone)]
+pub struct StudentScore {
+    /// Items answered, of those that have parameters.
+    pub answered: usize,
+    /// Sum of their categories, the lowest counting 0.
+    pub raw: u64,
+    /// The estimate of ability.
+    pub score: Score,
+    /// Plausible values.
+    pub draws: Vec<f64>,
+    /// How well the answers fit.
+    pub person_fit: PersonFit,
+}
+
+/// What is worth knowing about scores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScoreNote {
+    /// Items of the files for which the fit has no parameters.
+    WithoutParameters(Vec<String>),
+    /// Columns of the files that are no items of the fit.
+    UnknownItems(Vec<String>),
+    /// Sites for which the fit has no effect, scored as average ones.
+    NoEffect(Vec<String>),
+}
+
+impl ScoreNote {
+    /// The note for somebody.
+    pub fn told(&self, audience: Audience) -> String {
+        match self {
+            Self::WithoutParameters(items) => {
+                format!("not scored, as the fit has no parameters for them: {}", listed(items))
+            }
+            Self::UnknownItems(items) => {
+                format!("not scored, as the fit does not know them: {}", listed(items))
+            }
+            Self::NoEffect(sites) => {
+                let option = match audience {
+                    Audience::CommandLine => "--site-effect",
+                    Audience::Library => "`site_effect`",
+                    Audience::Page => "a fit with effects",
+                };
+                format!(
+                    "the fit has no effect for {}: scored with 0, the average site; {option} gives another",
+                    listed(sites)
+                )
+            }
+        }
+    }
+}
+
+/// Why students cannot be scored.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ScoreError {
+    /// Codes and parameters of an item do not go together.
+    #[error("the fit is damaged: item {item} has {codes} codes and {categories} categories")]
+    DamagedItem {
+        /// The item.
+        item: String,
+        /// Its codes.
+        codes: usize,
+        /// Its categories.
+        categories: usize,
+    },
+    /// A model that this version does not know.
+    #[error("item {item} has the model {model}, which this version does not know")]
+    UnknownModel {
+        /// The item.
+        item: String,
+        /// The model.
+        model: String,
+    },
+    /// More quadrature nodes than anybody needs.
+    #[error("the fit is damaged: {0} quadrature nodes, more than {MOST_NODES}")]
+    TooManyNodes(usize),
+    /// Parameters that the item's model does not admit.
+    #[error("the fit is damaged: the parameters of item {0} are not admissible for its model")]
+    Parameters(String),
+    /// A site without an item of the fit.
+    #[error("site {0}: none of its columns is an item of the fit; items are matched by name")]
+    NoItems(String),
+    /// A code that the fit does not know.
+    #[error("{}", unknown_code(.site, .item, *.code, *.count, .known, Audience::Library))]
+    UnknownCode {
+        /// The site.
+        site: String,
+        /// The item.
+        item: String,
+        /// The code.
+        code: u8,
+        /// Answers that have it.
+        count: u64,
+        /// Codes that the fit has for the item.
+        known: Vec<u8>,
+    },
+    /// An effect that is no number.
+    #[error("site_effect {0}: a finite number is needed")]
+    SiteEffect(f64),
+    /// The scoring itself.
+    #[error(transparent)]
+    Scoring(#[from] ScoringError),
+}
+
+impl ScoreError {
+    /// What is wrong, for somebody.
+    pub fn told(&self, audience: Audience) -> String {
+        match self {
+            Self::UnknownCode { site, item, code, count, known } => {
+                unknown_code(site, item, *code, *count, known, audience)
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
+fn unknown_code(site: &str, item: &str, code: u8, count: u64, known: &[u8], audience: Audience) -> String {
+    let known: Vec<String> = known.iter().map(u8::to_string).collect();
+    let answers = if count == 1 { "answer" } else { "answers" };
+    format!(
+        "site {site}, item {item}: {count} {answers} with the code {code}, which the fit does not know (it has {}); \
+         correct the file, or call it missing with {}",
+        known.join(", "),
+        audience.with(ReadOption::Missing, &code.to_string())
+    )
+}
+
+/// Scores the students of all sites with the items of a fit. The effect of a site is looked up by its name.
+///
+/// Plausible values of a student depend on the seed and on the student's place among all rows, not on the number of
+/// threads.
+pub fn score(fit: &Fit, responses: &Reading, options: &ScoreOptions) -> Result<Scores, Errors<ScoreError>> {
+    if let Some(effect) = options.site_effect.filter(|effect| !effect.is_finite()) {
+        return Err(ScoreError::SiteEffect(effect).into());
+    }
+    let bank = ItemBank::new(fit)?;
+    let mut notes = bank.compare_items(responses)?;
+    let mut without = Vec::new();
+    let (mut sites, mut rows) = (Vec::new(), 0);
+    for site in &responses.sites {
+        let known = fit.sites.iter().find(|s| s.name == site.name).and_then(|s| s.effect);
+        let effect = known.or(options.site_effect).unwrap_or_else(|| {
+            without.push(site.name.clone());
+            0.0
+        });
+        let students = bank.score(&site.table, &site.items, effect, options, rows)?;
+        rows += students.len();
+        sites.push(SiteScores { name: site.name.clone(), ids: site.ids.clone(), students });
+    }
+    if !without.is_empty() && fit.effects != "none" {
+        notes.push(ScoreNote::NoEffect(without));
+    }
+    Ok(Scores { method: options.method, sites, notes })
+}
+
+/// An item of the fit that can be scored.
+#[derive(Debug)]
+struct BankItem {
+    name: String,
+    scored: ScoredItem,
+    codes: Vec<u8>,
+}
+
+/// More nodes than anybody needs: a fit may come from elsewhere, and is not to fill the memory.
+const MOST_NODES: usize = 10_000;
+
+/// The items of a fit that have parameters, and the distribution of ability.
+#[derive(Debug)]
+pub struct ItemBank {
+    items: Vec<BankItem>,
+    /// Items of the fit without parameters.
+    unscored: Vec<String>,
+    spec: GridSpec,
+    mean: f64,
+    sd: f64,
+}
+
+impl ItemBank {
+    /// The bank of a fit.
+    pub fn new(fit: &Fit) -> Result<Self, Errors<ScoreError>> {
+        let (mut bank, mut unscored, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+        for item in &fit.items {
+            let name = item.name.clone();
+            if items::model(&item.model).is_none() {
+                problems.push(ScoreError::UnknownModel { item: name, model: item.model.clone() });
+            } else if item.categories != item.codes.len() {
+                let (codes, categories) = (item.codes.len(), item.categories);
+                problems.push(ScoreError::DamagedItem { item: name, codes, categories });
+            } else if let Some((model, psi)) = item.estimates() {
+                let scored = ScoredItem { model, categories: item.categories, psi };
+                bank.push(BankItem { name, scored, codes: item.codes.clone() });
+            } else {
+                unscored.push(name);
+            }
+        }
+        Errors::unless_empty(problems)?;
+        let Quadrature { nodes, to, ref weights, .. } = fit.quadrature;
+        if nodes > MOST_NODES {
+            return Err(ScoreError::TooManyNodes(nodes).into());
+        }
+        let weighting =
+            if weights == Weighting::Paper.name() { Weighting::Paper } else { Weighting::Density };
+        let spec = GridSpec { nodes, range: to, weighting };
+        Ok(Self { items: bank, unscored, spec, mean: fit.latent.mean, sd: fit.latent.sd })
+    }
+
+    /// Complains about answers that the fit cannot read, and notes items that are on one side only.
+    fn compare_items(&self, responses: &Reading) -> Result<Vec<ScoreNote>, Errors<ScoreError>> {
+        let mut problems = Vec::new();
+        let mut strangers: Vec<String> = Vec::new();
+        let knows = |name: &str| self.items.iter().any(|item| item.name == name);
+        for site in &responses.sites {
+            for name in site.items.iter().filter(|name| !knows(name)) {
+                if !strangers.contains(name) {
+                    strangers.push(name.clone());
+                }
+            }
+            if !site.items.iter().any(|name| knows(name)) {
+                problems.push(ScoreError::NoItems(site.name.clone()));
+            }
+            for (item, code, count) in self.unknown_codes(&site.table, &self.columns(&site.items)) {
+                let (site, name, known) = (site.name.clone(), item.name.clone(), item.codes.clone());
+                problems.push(ScoreError::UnknownCode { site, item: name, code, count, known });
+            }
+        }
+        Errors::unless_empty(problems)?;
+        let (without, unknown): (Vec<String>, Vec<String>) =
+            strangers.into_iter().partition(|name| self.unscored.contains(name));
+        let mut notes = Vec::new();
+        notes.extend((!without.is_empty()).then_some(ScoreNote::WithoutParameters(without)));
+        notes.extend((!unknown.is_empty()).then_some(ScoreNote::UnknownItems(unknown)));
+        Ok(notes)
+    }
+
+    /// For each item of the bank, its column among named columns.
+    fn columns(&self, names: &[String]) -> Vec<Option<usize>> {
+        self.items.iter().map(|item| names.iter().position(|name| *name == item.name)).collect()
+    }
+
+    /// Codes of a table that the fit does not know, as (item, code, answers).
+    fn unknown_codes(&self, table: &ResponseTable, columns: &[Option<usize>]) -> Vec<(&BankItem, u8, u64)> {
+        let mut unknown = Vec::new();
+        for (item, column) in self.items.iter().zip(columns) {
+            let Some(column) = *column else { continue };
+            let mut counts = [0u64; 256];
+            table.rows().for_each(|row| counts[usize::from(row[column])] += 1);
+            for (code, count) in (0..MISSING).zip(counts).filter(|(_, count)| *count > 0) {
+                if !item.codes.contains(&code) {
+                    unknown.push((item, code, count));
+                }
+            }
+        }
+        unknown
+    }
+
+    /// Scores the rows of a table whose columns have these names. `first_row` counts the rows of the sites before it, so
+    /// that a student's plausible values depend on the seed and the student's place only.
+    pub fn score(
+        &self,
+        table: &ResponseTable,
+        names: &[String],
+        effect: f64,
+        options: &ScoreOptions,
+        first_row: usize,
+    ) -> Result<Vec<StudentScore>, ScoreError> {
+        let columns = &self.columns(names);
+        let items = self.items.iter().map(|item| item.scored.clone()).collect();
+        let prior = Prior { mean: self.mean + effect, sd: self.sd };
+        let scorer = Scorer::new(items, prior, self.spec).map_err(|error| self.named(error))?;
+        let students: Result<Vec<StudentScore>, ScoringError> = (0..table.students())
+            .into_par_iter()
+            .with_min_len(64)
+            .map_init(
+                || (scorer.row_scorer(), vec![MISSING; self.items.len()]),
+                |(rows, cells), student| {
+                    self.translate(table.row(student), columns, cells);
+                    let score = rows.score(cells, options.method)?;
+                    let mut draws = Vec::new();
+                    if let Method::Pv { draws: count } = options.method {
+                        draws.resize(count, 0.0);
+                        let mut rng = ChaCha12Rng::seed_from_u64(options.seed);
+                        rng.set_stream((first_row + student) as u64);
+                        rows.plausible_values(cells, &mut rng, &mut draws)?;
+                    }
+                    let person_fit = match score.estimate {
+                        Some(ability) => rows.person_fit(cells, ability)?,
+                        None => PersonFit::default(),
+                    };
+                    let answers = || cells.iter().filter(|cell| **cell != MISSING);
+                    Ok(StudentScore {
+                        answered: answers().count(),
+                        raw: answers().map(|cell| u64::from(*cell)).sum(),
+                        score,
+                        draws,
+                        person_fit,
+                    })
+                },
+            )
+            .collect();
+        Ok(students?)
+    }
+
+    /// A file's codes as categories; codes that the fit does not know are no answers.
+    fn translate(&self, row: &[u8], columns: &[Option<usize>], cells: &mut [u8]) {
+        for ((cell, item), column) in cells.iter_mut().zip(&self.items).zip(columns) {
+            let category = column.and_then(|c| item.codes.iter().position(|code| *code == row[c]));
+            *cell = category.map_or(MISSING, |c| c as u8);
+        }
+    }
+
+    /// The error with the item's name in the place of its number.
+    fn named(&self, error: ScoringError) -> ScoreError {
+        match error {
+            ScoringError::Parameters { item } if item < self.items.len() => {
+                ScoreError::Parameters(self.items[item].name.clone())
+            }
+            other => other.into(),
+        }
+    }
+}
