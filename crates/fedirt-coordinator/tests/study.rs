@@ -43,7 +43,7 @@ fn a_secure_study_gives_the_fit_of_one_process() {
     }
     server.stop().unwrap();
     let written = std::fs::read_to_string(folder.results_of("reading").join("fit.json")).unwrap();
-    assert_eq!(written, serde_json::to_string(&want).unwrap());
+    assert_eq!(written, fedirt_data::results::fit_json(&want).unwrap());
 }
 
 /// A study that reaches the plan's limit of rounds is closed like any other: everybody gets the result, which says that
@@ -64,7 +64,7 @@ fn a_study_that_reaches_max_rounds_has_results_everywhere() {
         }
         server.stop().unwrap();
         let written = std::fs::read_to_string(folder.results_of("short").join("fit.json")).unwrap();
-        assert_eq!(written, serde_json::to_string(&want).unwrap());
+        assert_eq!(written, fedirt_data::results::fit_json(&want).unwrap());
     }
 }
 
@@ -104,7 +104,7 @@ fn a_server_that_is_killed_again_and_again_loses_nothing() {
     let results = folder.results_of("reading").join("fit.json");
     let _ = std::fs::remove_file(&results);
     start(&folder).stop().unwrap();
-    assert_eq!(std::fs::read_to_string(&results).unwrap(), serde_json::to_string(&want).unwrap());
+    assert_eq!(std::fs::read_to_string(&results).unwrap(), fedirt_data::results::fit_json(&want).unwrap());
 }
 
 #[test]
