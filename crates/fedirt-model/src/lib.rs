@@ -4,15 +4,14 @@
 //! knows no files, clocks, networks, and draws no randomness of its own.
 
 pub mod centre;
-pub mod coverage;
 pub mod design;
 pub mod exchange;
-mod exchange_check;
 pub mod fit;
 pub mod items;
 mod kernel;
 pub mod private;
 pub mod quadrature;
+pub mod questions;
 pub mod responses;
 pub mod scoring;
 pub mod simulate;

@@ -1,8 +1,8 @@
 //! Which numbers of a round may be sent, counted by every site for itself.
 
 use crate::declaration::Declarations;
-use fedirt_model::coverage::Need;
 use fedirt_model::exchange::Request;
+use fedirt_model::questions::Need;
 use fedirt_privacy::secure::{CoverageRefusal, SiteId, Thresholds, check_coordinate_steps, sendable};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// For each number of the summed slots, whether at least n_min sites of the cohort give it.
+/// For each number that is added up, whether at least n_min sites of the cohort give it.
 pub fn open_numbers(
     thresholds: Thresholds,
     request: &Request,

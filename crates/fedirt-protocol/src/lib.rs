@@ -19,6 +19,7 @@ pub mod invitation;
 pub mod message;
 pub mod plan;
 pub mod policy;
+pub mod preview;
 pub mod private;
 pub mod simulation;
 pub mod site;

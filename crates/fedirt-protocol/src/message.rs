@@ -4,6 +4,7 @@ use crate::declaration::Bounds;
 use fedirt_model::exchange::Request;
 use fedirt_model::fit::Fit;
 use fedirt_model::private::ScoreRequest;
+use fedirt_model::questions::NOISY_SCORES;
 use fedirt_model::statistics::Statistic;
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +54,8 @@ impl Question {
     /// The statistics that are asked for, and how many numbers of each.
     pub fn statistics(&self) -> Vec<(Statistic, usize)> {
         match self {
-            Self::Sums(request) => request.schema().iter().map(|s| (s.statistic, s.len)).collect(),
-            Self::Scores { request, .. } => vec![(Statistic::NoisyScores, request.width().unwrap_or(0))],
+            Self::Sums(request) => request.tensors().iter().map(|t| (t.statistic, t.len())).collect(),
+            Self::Scores { request, .. } => vec![(NOISY_SCORES, request.width().unwrap_or(0))],
         }
     }
 

@@ -6,9 +6,10 @@
 
 use crate::message::Turn;
 use crate::terms::{Terms, most_exchanges};
-use fedirt_model::exchange::{Ask, BetweenSites, Effects, Point, Request};
+use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::items::SlopeRule;
-use fedirt_model::statistics::{Mode, Statistic};
+use fedirt_model::questions::{NOISY_SCORES, SiteTerm};
+use fedirt_model::statistics::Mode;
 use serde::{Deserialize, Serialize};
 
 /// 1.702²: the logistic curve nearest to the normal ogive.
@@ -257,23 +258,24 @@ impl Policy {
         }
         request.check(terms.plan.items.len()).map_err(PolicyRefusal::Plan)?;
         self.check_design(terms, request)?;
-        for slot in request.schema() {
-            let info = slot.statistic.info();
-            if !info.modes.contains(&terms.mode) {
+        for tensor in request.tensors() {
+            let statistic = tensor.statistic;
+            if !statistic.modes.contains(&terms.mode) {
                 let reason = "the plan's mode does not let it leave";
-                return Err(PolicyRefusal::NotInPlan { statistic: info.name, reason });
+                return Err(PolicyRefusal::NotInPlan { statistic: statistic.name, reason });
             }
-            if self.refused_statistics.iter().any(|name| name == info.name) {
-                return Err(PolicyRefusal::Statistic(info.name));
+            if self.refused_statistics.iter().any(|name| name == statistic.name) {
+                return Err(PolicyRefusal::Statistic(statistic.name));
+            }
+            if terms.mode == Mode::Secure {
+                check_site_term(terms, statistic.name, tensor.term, cohort)?;
             }
         }
-        if terms.mode == Mode::Secure {
-            check_power_sums(terms, request, cohort)?;
+        if request.ask.conditions().differs_by_site && terms.mode != Mode::Plain {
+            // Each site would evaluate at its own: two such sums differ by one site's numbers.
+            return Err(PolicyRefusal::Plan("effects of single sites are not told in this mode".into()));
         }
-        for point in points(request) {
-            self.check_point(request, point, earlier)?;
-        }
-        Ok(())
+        request.points().iter().try_for_each(|psi| self.check_point(request, psi, earlier))
     }
 
     /// Whether a private round may be answered: every time it is asked, not at joining alone.
@@ -282,7 +284,7 @@ impl Policy {
         if turn.round > most {
             return Err(PolicyRefusal::Rounds { turn, most });
         }
-        let name = Statistic::NoisyScores.info().name;
+        let name = NOISY_SCORES.name;
         if self.refused_statistics.iter().any(|refused| refused == name) {
             return Err(PolicyRefusal::Statistic(name));
         }
@@ -313,16 +315,7 @@ impl Policy {
                 return Err(PolicyRefusal::Model { item: planned.name.clone(), model: item.model.clone() });
             }
         }
-        if let Ask::Close { effects: Some(_), .. } = &request.ask
-            && terms.mode != Mode::Plain
-        {
-            // Each site would evaluate at its own: two such sums differ by one site's numbers.
-            return Err(PolicyRefusal::NotInPlan {
-                statistic: "curves",
-                reason: "effects of single sites are not told in this mode",
-            });
-        }
-        if let Ask::Close { publish_effects: true, .. } = request.ask
+        if request.ask.conditions().publishes_effects
             && !(plan.publish_effects && (self.publish_effects || terms.mode == Mode::Plain))
         {
             return Err(PolicyRefusal::Risk("effects_by_name"));
@@ -330,17 +323,12 @@ impl Policy {
         Ok(())
     }
 
-    fn check_point(
-        &self,
-        request: &Request,
-        point: &Point,
-        earlier: &[Vec<f64>],
-    ) -> Result<(), PolicyRefusal> {
+    fn check_point(&self, request: &Request, psi: &[f64], earlier: &[Vec<f64>]) -> Result<(), PolicyRefusal> {
         let design = &request.design;
         let refuse = |text: String| Err(PolicyRefusal::Parameters(text));
         let mut flat = 0;
         for j in 0..design.len() {
-            let own = &point.psi[design.span(j)];
+            let own = &psi[design.span(j)];
             let (a, d) = (own[0], &own[1..]);
             if a.abs() > self.largest_slope * (1.0 + 1e-9) {
                 return refuse(format!("a slope of {a:.3e}, and {} is the most", self.largest_slope));
@@ -368,7 +356,7 @@ impl Policy {
                 self.flat_slope
             ));
         }
-        let here = coordinates(request, &point.psi);
+        let here = coordinates(request, psi);
         let nearest = earlier
             .iter()
             .filter(|there| there.len() == here.len())
@@ -384,30 +372,25 @@ impl Policy {
     }
 }
 
-/// Sums of squares over few sites name the sites behind them.
-fn check_power_sums(terms: &Terms, request: &Request, cohort: usize) -> Result<(), PolicyRefusal> {
-    let honest = cohort.saturating_sub(terms.thresholds.colluders());
-    let refuse = |statistic, reason| Err(PolicyRefusal::NotInPlan { statistic, reason });
-    match &request.ask {
-        Ask::Start { between: BetweenSites::Exact } if request.effects != Effects::None => {
-            refuse("school_products", "in secure each site's terms must be rounded")
-        }
-        Ask::Start { between: BetweenSites::Rounded } if honest < 6 && request.effects != Effects::None => {
-            refuse("school_products", "sums of squares over fewer than six sites name them")
-        }
-        Ask::Products { rounded, .. } if request.effects == Effects::Random && (honest < 6 || !rounded) => {
-            refuse("score_products", "sums of squares over few sites name them")
-        }
-        _ => Ok(()),
-    }
-}
+/// Fewest sites that do not work with the coordinator among which products of a site's totals are hidden in a sum.
+const FEWEST_FOR_PRODUCTS: usize = 6;
 
-/// The points of a request.
-pub(crate) fn points(request: &Request) -> Vec<&Point> {
-    match &request.ask {
-        Ask::Evaluate { points, .. } => points.iter().collect(),
-        Ask::Products { point, .. } | Ask::Close { point, .. } => vec![point],
-        _ => Vec::new(),
+/// Sums of products of each site's totals over few sites determine the terms of each site.
+fn check_site_term(
+    terms: &Terms,
+    statistic: &'static str,
+    term: SiteTerm,
+    cohort: usize,
+) -> Result<(), PolicyRefusal> {
+    let honest = cohort.saturating_sub(terms.thresholds.colluders());
+    let refuse = |reason| Err(PolicyRefusal::NotInPlan { statistic, reason });
+    match term {
+        SiteTerm::Plain => Ok(()),
+        SiteTerm::Product { rounded: false } => refuse("in secure each site's terms must be rounded"),
+        SiteTerm::Product { rounded: true } if honest < FEWEST_FOR_PRODUCTS => {
+            refuse("sums of squares over fewer than six sites name them")
+        }
+        SiteTerm::Product { rounded: true } => Ok(()),
     }
 }
 

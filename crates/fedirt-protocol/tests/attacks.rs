@@ -4,8 +4,11 @@ mod common;
 
 use common::lab::{Lab, binary_items, terms};
 use common::{Random, answers, table};
-use fedirt_model::exchange::{Ask, BetweenSites, Curvature, Effects, Point, Request};
+use fedirt_model::exchange::{Effects, Point, Request};
 use fedirt_model::quadrature::GridSpec;
+use fedirt_model::questions::evaluate::Curvature;
+use fedirt_model::questions::start::BetweenSites;
+use fedirt_model::questions::{Ask, Evaluate, Start};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Site;
 use fedirt_model::statistics::Mode;
@@ -31,7 +34,8 @@ fn request(items: usize, effects: Effects, ask: Ask) -> Request {
 fn sums(tables: &[ResponseTable], request: &Request) -> Vec<f64> {
     let mut total: Vec<f64> = Vec::new();
     for table in tables {
-        let answer = Site::new(table.clone()).answer(request).vectors.concat();
+        let summary = Site::new(table.clone()).answer(request).expect("an answer");
+        let answer: Vec<f64> = summary.tensors().flat_map(|(_, numbers)| numbers).copied().collect();
         total.resize(answer.len(), 0.0);
         total.iter_mut().zip(&answer).for_each(|(t, x)| *t += x);
     }
@@ -120,15 +124,15 @@ fn pooled_rows_come_back_from_exact_sums_and_the_plan_must_say_so() {
     let tables = schools(3, 20, 5);
     let psi: Vec<f64> = (0..5).flat_map(|j| [1.0 + 0.1 * j as f64, 0.4 * j as f64 - 0.8]).collect();
     let questions = [
-        request(5, Effects::None, Ask::Start { between: BetweenSites::Withheld }),
+        request(5, Effects::None, Ask::Start(Start { between: BetweenSites::Withheld })),
         request(
             5,
             Effects::None,
-            Ask::Evaluate {
+            Ask::Evaluate(Evaluate {
                 points: vec![Point { psi, site_sd: 0.0 }],
                 curvature: Curvature::Observed,
                 effect_totals: false,
-            },
+            }),
         ),
     ];
     let told: Vec<f64> = questions.iter().flat_map(|q| sums(&tables, q)).collect();
@@ -161,11 +165,11 @@ fn a_lost_sites_sums_are_a_difference_and_sites_refuse_to_let_it_be_taken() {
     let question = request(
         6,
         Effects::None,
-        Ask::Evaluate {
+        Ask::Evaluate(Evaluate {
             points: vec![Point { psi, site_sd: 0.0 }],
             curvature: Curvature::None,
             effect_totals: false,
-        },
+        }),
     );
     // Naive: the sum over all, the sum without the lost one.
     let (with, without) = (sums(&tables, &question), sums(&tables[..3], &question));
@@ -220,10 +224,10 @@ fn power_sums_name_schools_and_are_not_given() {
     let fedirt_protocol::message::Notice::Open { broadcast, .. } = &open.notice else { panic!() };
     let told: fedirt_protocol::message::Broadcast =
         fedirt_protocol::codec::decode(broadcast).expect("a sound test");
-    assert!(told.question.statistics().iter().all(|(s, _)| !s.info().name.starts_with("school_")));
+    assert!(told.question.statistics().iter().all(|(s, _)| !s.name.starts_with("school_")));
     let asked = common::lab::altered(&open, |told| {
         if let fedirt_protocol::message::Question::Sums(request) = &mut told.question {
-            request.ask = Ask::Start { between: BetweenSites::Rounded };
+            request.ask = Ask::Start(Start { between: BetweenSites::Rounded });
         }
     });
     lab.sites[0].hear(&asked);
@@ -237,5 +241,5 @@ fn power_sums_name_schools_and_are_not_given() {
     let told: fedirt_protocol::message::Broadcast =
         fedirt_protocol::codec::decode(broadcast).expect("a sound test");
     let fedirt_protocol::message::Question::Sums(request) = &told.question else { panic!() };
-    assert_eq!(request.ask, Ask::Start { between: BetweenSites::Rounded });
+    assert_eq!(request.ask, Ask::Start(Start { between: BetweenSites::Rounded }));
 }

@@ -4,7 +4,10 @@ mod common;
 
 use common::lab::{BenchSite, Lab, NOW, altered, id, terms};
 use common::{Random, answers, table};
-use fedirt_model::exchange::{Ask, BetweenSites, Curvature, Point, Request};
+use fedirt_model::exchange::{Point, Request};
+use fedirt_model::questions::evaluate::Curvature;
+use fedirt_model::questions::start::BetweenSites;
+use fedirt_model::questions::{Ask, Close, Evaluate, LocalFit, Published, Start};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::fixed_point;
@@ -76,7 +79,7 @@ fn different_parameters_at_two_sites_leave_noise() {
     let mut lab = self::lab(3, OnLoss::Wait);
     let open = lab.until("open", 2);
     let other = altered(&open, |told| match &mut sums(&mut told.question).ask {
-        Ask::Evaluate { points, .. } => points[0].psi[0] += 1e-12,
+        Ask::Evaluate(Evaluate { points, .. }) => points[0].psi[0] += 1e-12,
         other => panic!("{other:?}"),
     });
     let told = [&other, &open, &open];
@@ -158,7 +161,7 @@ fn parameters_that_read_out_answers_are_refused() {
     let open = lab.until("open", 3);
     let with = |psi: &dyn Fn(&mut Vec<f64>)| {
         altered(&open, |told| match &mut sums(&mut told.question).ask {
-            Ask::Evaluate { points, .. } => psi(&mut points[0].psi),
+            Ask::Evaluate(Evaluate { points, .. }) => psi(&mut points[0].psi),
             other => panic!("{other:?}"),
         })
     };
@@ -186,25 +189,27 @@ fn statistics_outside_plan_and_mode_are_refused() {
     let close = |publish| {
         move |request: &mut Request| {
             let psi = vec![1.0; request.design.parameters()];
-            request.ask = Ask::Close {
+            request.ask = Ask::Close(Close {
                 point: Point { psi, site_sd: 0.0 },
                 sd: 1.0,
                 errors: None,
                 effects: None,
                 publish_effects: publish,
-            };
+            });
         }
     };
     for (message, word) in [
         (with(&close(true)), "effects_by_name"),
-        (with(&|r| r.ask = Ask::LocalFit { tolerance: 1e-6, iterations: 10 }), "local_weights"),
-        (with(&|r| r.ask = Ask::Start { between: BetweenSites::Exact }), "rounded"),
-        (with(&|r| r.ask = Ask::Start { between: BetweenSites::Rounded }), "fewer than six"),
+        (with(&|r| r.ask = Ask::LocalFit(LocalFit { tolerance: 1e-6, iterations: 10 })), "local_weights"),
+        (with(&|r| r.ask = Ask::Start(Start { between: BetweenSites::Exact })), "rounded"),
+        (with(&|r| r.ask = Ask::Start(Start { between: BetweenSites::Rounded })), "fewer than six"),
         (with(&|r| r.grid.nodes = 21), "grid"),
         (with(&|r| r.weight_scale = -1.0), "weights"),
         (with(&|r| r.parts = vec![0; 2]), "linked parts"),
         (
-            with(&|r| r.ask = Ask::Published { psi: vec![1.0; 10], effects: vec![0.0; 4], chosen: None }),
+            with(&|r| {
+                r.ask = Ask::Published(Published { psi: vec![1.0; 10], effects: vec![0.0; 4], chosen: None })
+            }),
             "effect_gradient",
         ),
     ] {
@@ -236,7 +241,7 @@ fn sums_over_effects_are_given_once() {
     let mut lab = lab(3, OnLoss::Wait);
     let open = lab.until("open", 2);
     let totals = altered(&open, |told| {
-        if let Ask::Evaluate { effect_totals, curvature, .. } = &mut sums(&mut told.question).ask {
+        if let Ask::Evaluate(Evaluate { effect_totals, curvature, .. }) = &mut sums(&mut told.question).ask {
             (*effect_totals, *curvature) = (true, Curvature::Observed);
         }
     });
@@ -247,7 +252,7 @@ fn sums_over_effects_are_given_once() {
     for k in 0..3 {
         let message = second.inbox.remove(&id(k)).expect("a sound test");
         let asked = altered(&message, |told| {
-            if let Ask::Evaluate { effect_totals, .. } = &mut sums(&mut told.question).ask {
+            if let Ask::Evaluate(Evaluate { effect_totals, .. }) = &mut sums(&mut told.question).ask {
                 *effect_totals = true;
             }
         });
@@ -492,13 +497,13 @@ fn effects_chosen_for_single_sites_are_refused() {
     let close = altered(&open, |told| {
         let request = sums(&mut told.question);
         let psi = vec![1.0; request.design.parameters()];
-        request.ask = Ask::Close {
+        request.ask = Ask::Close(Close {
             point: Point { psi, site_sd: 0.0 },
             sd: 1.0,
             errors: None,
             effects: Some(vec![1.0, 0.0, 0.0]),
             publish_effects: false,
-        };
+        });
     });
     let refusal = refusal_of(&mut lab, 0, &close);
     assert!(refusal.to_string().contains("effects of single sites"), "{refusal}");
@@ -548,7 +553,7 @@ fn attempts_are_no_way_round_the_limits() {
         let items = request.design.items()[..4].to_vec();
         request.design = items.try_into().expect("a sound test");
         request.parts.pop();
-        if let Ask::Evaluate { points, .. } = &mut request.ask {
+        if let Ask::Evaluate(Evaluate { points, .. }) = &mut request.ask {
             points[0].psi.truncate(8);
         }
     });

@@ -4,8 +4,9 @@ mod common;
 
 use common::lab::{Lab, NOW, terms};
 use common::{Random, answers, table};
-use fedirt_model::exchange::{Ask, Point};
+use fedirt_model::exchange::Point;
 use fedirt_model::fit::Fit;
+use fedirt_model::questions::{Ask, Close, Evaluate, Products};
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::codec;
 use fedirt_protocol::coordinator::{Coordinator, Output, ReplayRefusal};
@@ -19,8 +20,8 @@ fn moved(bytes: &[u8], move_it: impl Fn(f64) -> f64) -> Vec<u8> {
     let Question::Sums(request) = &mut told.question else { panic!("exact sums") };
     let shift = |point: &mut Point| point.psi.iter_mut().for_each(|x| *x = move_it(*x));
     match &mut request.ask {
-        Ask::Evaluate { points, .. } => points.iter_mut().for_each(shift),
-        Ask::Products { point, .. } | Ask::Close { point, .. } => shift(point),
+        Ask::Evaluate(Evaluate { points, .. }) => points.iter_mut().for_each(shift),
+        Ask::Products(Products { point, .. }) | Ask::Close(Close { point, .. }) => shift(point),
         _ => {}
     }
     codec::encode(&told).expect("a broadcast")

@@ -83,10 +83,9 @@ impl Transcript {
         };
         let names: Vec<Statistic> = statistics.iter().map(|(statistic, _)| *statistic).collect();
         for (at, (statistic, values)) in statistics.into_iter().enumerate() {
-            let info = statistic.info();
             let same = |some: &[Statistic]| some.iter().filter(|other| **other == statistic).count();
             let point = (same(&names) > 1).then(|| same(&names[..=at]));
-            let (name, meaning, round) = (info.name, info.meaning, turn.round);
+            let (name, meaning, round) = (statistic.name, statistic.meaning, turn.round);
             self.line(&Line { site, round, name, meaning, point, values });
         }
     }

@@ -6,8 +6,10 @@
 
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::design::{Design, DesignItem};
-use fedirt_model::exchange::{Ask, Curvature, Effects, Point, Request};
+use fedirt_model::exchange::{Effects, Point, Request};
 use fedirt_model::quadrature::{Grid, GridSpec};
+use fedirt_model::questions::Evaluate;
+use fedirt_model::questions::evaluate::Curvature;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Site;
 use fedirt_protocol::in_process;
@@ -126,11 +128,12 @@ fn request(items: usize, psi: &[f64], curvature: Curvature) -> Request {
         weight_scale: 1.0,
         weighted: false,
         effects: Effects::None,
-        ask: Ask::Evaluate {
+        ask: Evaluate {
             points: vec![Point { psi: psi.to_vec(), site_sd: 0.0 }],
             curvature,
             effect_totals: true,
-        },
+        }
+        .into(),
     }
 }
 
@@ -169,9 +172,9 @@ fn rounds() {
         [("E-step and gradient", Curvature::None), ("with the observed information", Curvature::Observed)]
     {
         let request = request(items, &data.psi, curvature);
-        black_box(site.answer(&request));
+        black_box(site.answer(&request).expect("the answer of a site"));
         let fast = best(5, || {
-            black_box(site.answer(&request));
+            black_box(site.answer(&request).expect("the answer of a site"));
         });
         line(name, fast / cells(students));
     }

@@ -1,10 +1,12 @@
 //! What all algorithms share: settings, the problem they solve, and how they report.
 
+use super::calibration::Plan;
 use super::structure::Structure;
 use crate::design::Design;
-use crate::exchange::{Aggregate, Ask, Effects, Point};
+use crate::exchange::{Effects, Point};
 use crate::fit::TraceEntry;
-use crate::statistics::Statistic;
+use crate::questions::evaluate::PointReply;
+use crate::questions::{Aggregate, Ask, OfAsk, ReplyError, SumQuestion};
 use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
@@ -101,13 +103,13 @@ pub(crate) struct EffectTotals {
 }
 
 impl EffectTotals {
-    pub(crate) fn read(aggregate: &Aggregate, occurrence: usize) -> Self {
-        let take = |statistic| aggregate.sum(statistic, occurrence).to_vec();
+    /// The sums of a reply; empty where they were not asked for.
+    pub(crate) fn of(reply: PointReply) -> Self {
         Self {
-            sites: take(Statistic::EffectSites),
-            sum: take(Statistic::EffectSum),
-            loadings: take(Statistic::EffectLoadings),
-            variances: take(Statistic::EffectVariances),
+            sites: reply.effect_sites.unwrap_or_default(),
+            sum: reply.effect_sum.unwrap_or_default(),
+            loadings: reply.effect_loadings.unwrap_or_default(),
+            variances: reply.effect_variances.unwrap_or_default(),
         }
     }
 
@@ -140,26 +142,87 @@ pub(crate) struct Solution {
 }
 
 /// What an algorithm wants next.
-pub(crate) enum Next {
-    Ask(Box<Ask>),
+pub(crate) enum Next<Q> {
+    Ask(Q),
     Done(Box<Solution>),
 }
 
-impl Next {
-    pub(crate) fn ask(ask: Ask) -> Self {
-        Self::Ask(Box::new(ask))
-    }
-}
-
-/// An algorithm: from aggregate to question to solution.
+/// An algorithm: it asks the same question in each of its rounds, at other parameters, until it has a solution.
 pub(crate) trait Algorithm: Send {
-    /// `aggregate` answers the last question; there is none at first. `trace` has an entry for its round.
-    fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next;
+    /// What it asks.
+    type Question: SumQuestion;
+
+    /// The first question of a calibration by this algorithm, before its own rounds begin.
+    fn opening(plan: &Plan) -> Ask;
+
+    /// What each of its rounds asks; the parameters are filled in round by round. `by_site` says that the coordinator
+    /// sees each site's sums.
+    fn question(settings: &Settings, by_site: bool) -> Self::Question;
+
+    /// Whether there is exactly one such round.
+    const ONE_ROUND: bool = false;
+
+    /// Where its standard errors come from.
+    const ERRORS: ErrorSource;
+
+    /// `reply` answers the last question; there is none at first. `trace` has an entry for its round.
+    fn next(
+        &mut self,
+        problem: &Problem,
+        reply: Option<<Self::Question as SumQuestion>::Reply>,
+        trace: &mut TraceEntry,
+    ) -> Result<Next<Self::Question>, ReplyError>;
 
     /// Takes over the question that sites were really asked, which differs in the last bits from the one proposed here: a
     /// coordinator that replays its store on another machine computes a little differently. Algorithms that keep their
     /// own copy of the point move there.
-    fn adopt(&mut self, _problem: &Problem, _asked: &Ask) {}
+    fn adopt(&mut self, _problem: &Problem, _asked: &Self::Question) {}
+}
+
+/// Where the standard errors of an algorithm come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorSource {
+    /// Its last round brings the observed information.
+    LastRound,
+    /// One more round asks for the observed information at the solution.
+    ExtraRound,
+    /// It estimates variances by itself.
+    Itself,
+}
+
+/// An algorithm whatever it asks, for the calibration.
+pub(crate) trait AnyAlgorithm: Send {
+    /// Like [`Algorithm::next`], from untyped numbers to an untyped question.
+    fn advance(
+        &mut self,
+        problem: &Problem,
+        aggregate: Option<Aggregate>,
+        trace: &mut TraceEntry,
+    ) -> Result<Next<Ask>, ReplyError>;
+
+    /// Like [`Algorithm::adopt`]; nothing happens if the question is not of this algorithm's type.
+    fn adopt_any(&mut self, problem: &Problem, asked: &Ask);
+}
+
+impl<A: Algorithm> AnyAlgorithm for A {
+    fn advance(
+        &mut self,
+        problem: &Problem,
+        aggregate: Option<Aggregate>,
+        trace: &mut TraceEntry,
+    ) -> Result<Next<Ask>, ReplyError> {
+        let reply = aggregate.map(Aggregate::read).transpose()?;
+        Ok(match self.next(problem, reply, trace)? {
+            Next::Ask(question) => Next::Ask(question.into()),
+            Next::Done(solution) => Next::Done(solution),
+        })
+    }
+
+    fn adopt_any(&mut self, problem: &Problem, asked: &Ask) {
+        if let Some(question) = A::Question::of(asked) {
+            self.adopt(problem, question);
+        }
+    }
 }
 
 impl Problem {

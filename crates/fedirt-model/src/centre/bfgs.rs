@@ -2,11 +2,13 @@
 //!
 //! Backtracking from a unit step, by fifths, as R's `optim` does, on the log-likelihood per student.
 
-use super::algorithm::{Algorithm, EffectTotals, Next, Problem, Solution};
+use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution};
+use super::calibration::Plan;
 use super::published::Layout;
-use crate::exchange::{Aggregate, Ask, Effects, Point};
+use crate::exchange::{Effects, Point};
 use crate::fit::TraceEntry;
-use crate::statistics::Statistic;
+use crate::questions::published::PublishedReply;
+use crate::questions::{Ask, Counts, Published, ReplyError};
 use nalgebra::{DMatrix, DVector};
 
 pub(crate) struct Bfgs {
@@ -39,15 +41,15 @@ impl Bfgs {
         })
     }
 
-    fn ask(&self, problem: &Problem) -> Next {
-        Next::ask(Ask::Published {
+    fn ask(&self, problem: &Problem) -> Next<Published> {
+        Next::Ask(Published {
             psi: self.layout.psi(&problem.design, &self.asked),
             effects: self.layout.effects(&self.asked).to_vec(),
-            chosen: None,
+            ..Self::question(&problem.settings, problem.by_site)
         })
     }
 
-    fn propose(&mut self, problem: &Problem) -> Next {
+    fn propose(&mut self, problem: &Problem) -> Next<Published> {
         let Some((x, ..)) = &self.here else { return self.ask(problem) };
         loop {
             let trial: Vec<f64> = x.iter().zip(&self.direction).map(|(x, d)| x + self.step * d).collect();
@@ -60,10 +62,10 @@ impl Bfgs {
     }
 }
 
-pub(super) fn solution(problem: &Problem, layout: &Layout, x: &[f64], converged: bool) -> Next {
+pub(super) fn solution(problem: &Problem, layout: &Layout, x: &[f64], converged: bool) -> Box<Solution> {
     let psi = layout.psi(&problem.design, x);
     let sd = psi[0];
-    Next::Done(Box::new(Solution {
+    Box::new(Solution {
         y: problem.structure.coordinates(&psi, sd_of(problem, &psi).unwrap_or(sd), 0.0),
         point: Point { psi, site_sd: 0.0 },
         converged,
@@ -74,7 +76,7 @@ pub(super) fn solution(problem: &Problem, layout: &Layout, x: &[f64], converged:
         at_bound: Vec::new(),
         held: Vec::new(),
         starts: Vec::new(),
-    }))
+    })
 }
 
 /// The SD of ability, read off a slope that follows it.
@@ -88,28 +90,39 @@ pub(super) fn read(
     problem: &Problem,
     layout: &Layout,
     x: &[f64],
-    aggregate: &Aggregate,
+    reply: &PublishedReply,
     students: f64,
 ) -> (f64, DVector<f64>) {
     let effects: Vec<f64> = match problem.effects {
-        Effects::Fixed => aggregate
-            .by_site(Statistic::EffectGradient)
-            .iter()
-            .map(|g| g.first().copied().unwrap_or(0.0))
-            .collect(),
-        _ => vec![0.0; problem.site_students.len()],
+        Effects::Fixed => reply.effect_gradient.0.iter().map(|[g]| *g).collect(),
+        Effects::None | Effects::Random => vec![0.0; problem.site_students.len()],
     };
-    let gradient = layout.gradient(&problem.design, x, aggregate.sum(Statistic::Gradient, 0), &effects);
-    (aggregate.scalar(Statistic::Loglik) / students, DVector::from_vec(gradient) / students)
+    let gradient = layout.gradient(&problem.design, x, &reply.gradient, &effects);
+    (reply.loglik / students, DVector::from_vec(gradient) / students)
 }
 
 impl Algorithm for Bfgs {
-    fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next {
-        let Some(aggregate) = aggregate else { return self.ask(problem) };
+    type Question = Published;
+    const ERRORS: ErrorSource = ErrorSource::ExtraRound;
+
+    fn opening(_plan: &Plan) -> Ask {
+        Counts.into()
+    }
+
+    fn question(_settings: &Settings, _by_site: bool) -> Published {
+        Published { psi: Vec::new(), effects: Vec::new(), chosen: None }
+    }
+
+    fn next(
+        &mut self,
+        problem: &Problem,
+        reply: Option<PublishedReply>,
+        trace: &mut TraceEntry,
+    ) -> Result<Next<Published>, ReplyError> {
+        let Some(reply) = reply else { return Ok(self.ask(problem)) };
         self.rounds += 1;
-        let (loglik, gradient) = read(problem, &self.layout, &self.asked, aggregate, problem.students);
-        let psi_gradient = aggregate.sum(Statistic::Gradient, 0);
-        let (items, slowest) = problem.gradient_norm(psi_gradient, &[]);
+        let (loglik, gradient) = read(problem, &self.layout, &self.asked, &reply, problem.students);
+        let (items, slowest) = problem.gradient_norm(&reply.gradient, &[]);
         let effects = gradient.rows(self.layout.effects, self.layout.size - self.layout.effects);
         let norm = items.max(if effects.is_empty() { 0.0 } else { effects.amax() });
         trace.loglik = Some(loglik * problem.students);
@@ -119,7 +132,7 @@ impl Algorithm for Bfgs {
         if norm < problem.settings.tolerance {
             let mut x = self.asked.clone();
             self.layout.recentre(&problem.design, &mut x);
-            return solution(problem, &self.layout, &x, true);
+            return Ok(Next::Done(solution(problem, &self.layout, &x, true)));
         }
         let accepted = match &self.here {
             None => true,
@@ -153,8 +166,8 @@ impl Algorithm for Bfgs {
         }
         if self.step * self.direction.amax() < 1e-11 {
             if self.fresh || self.rounds >= problem.settings.max_rounds {
-                let Some((x, ..)) = &self.here else { return self.ask(problem) };
-                return solution(problem, &self.layout, &x.clone(), false);
+                let Some((x, ..)) = &self.here else { return Ok(self.ask(problem)) };
+                return Ok(Next::Done(solution(problem, &self.layout, x, false)));
             }
             // The curvature has gone stale: start again from the gradient.
             self.inverse.fill_with_identity();
@@ -165,9 +178,9 @@ impl Algorithm for Bfgs {
             self.step = 1.0;
         }
         if self.rounds >= problem.settings.max_rounds {
-            let Some((x, ..)) = &self.here else { return self.ask(problem) };
-            return solution(problem, &self.layout, &x.clone(), false);
+            let Some((x, ..)) = &self.here else { return Ok(self.ask(problem)) };
+            return Ok(Next::Done(solution(problem, &self.layout, x, false)));
         }
-        self.propose(problem)
+        Ok(self.propose(problem))
     }
 }

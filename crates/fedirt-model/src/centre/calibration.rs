@@ -2,9 +2,9 @@
 
 use super::CentreError;
 use super::algorithm::{
-    Algorithm, AlgorithmKind, EffectTotals, Next, Problem, Settings, Solution, symmetric,
+    AlgorithmKind, AnyAlgorithm, EffectTotals, Next, Problem, Settings, Solution, symmetric,
 };
-use super::averaging::Averaging;
+use super::averaging::{FedAvg, FedSgd};
 use super::bfgs::Bfgs;
 use super::em::Em;
 use super::errors::{Bread, Errors};
@@ -16,14 +16,20 @@ use super::opening::{
     warn_of_shifted_codes, warn_of_small_sites, warn_of_tiny_sites, warning,
 };
 use super::outcome::Outcome;
+use super::schedule::Schedule;
 use super::start::{self, StartSums};
 use super::structure::{Anchor, Structure};
 use crate::design::Design;
-use crate::exchange::{Aggregate, Ask, BetweenSites, Curvature, EffectErrors, Effects, Request};
+use crate::exchange::{Effects, Request};
 use crate::fit::{TraceEntry, Warning};
 use crate::quadrature::GridSpec;
-use crate::statistics::Statistic;
-use nalgebra::DMatrix;
+use crate::questions::close::{CloseReply, EffectErrors};
+use crate::questions::counts::CountsReply;
+use crate::questions::evaluate::EvaluateReply;
+use crate::questions::products::ProductsReply;
+use crate::questions::start::{BetweenSites, StartReply};
+use crate::questions::{Aggregate, Ask, Close, Evaluate, Products, ReplyError};
+use nalgebra::{DMatrix, DVector};
 
 /// An item of the codebook.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,12 +90,12 @@ pub const FEWEST_ROUNDS: u32 = 2;
 const POWER_SUMS: usize = 6;
 
 impl Secrecy {
-    fn by_site(self) -> bool {
+    pub(super) fn by_site(self) -> bool {
         self == Self::BySite
     }
 
     /// How sums of squares over sites may be asked for.
-    fn between(self) -> BetweenSites {
+    pub(super) fn between(self) -> BetweenSites {
         match self {
             Self::BySite => BetweenSites::Exact,
             Self::Sums { honest, .. } if honest >= POWER_SUMS => BetweenSites::Rounded,
@@ -138,7 +144,8 @@ pub struct Calibration {
     /// Items of the provisional design, as positions in the codebook.
     provisional: Design,
     problem: Option<Problem>,
-    algorithm: Option<Box<dyn Algorithm>>,
+    algorithm: Option<Box<dyn AnyAlgorithm>>,
+    schedule: Schedule,
     weight_scale: f64,
     students: f64,
     trace: Vec<TraceEntry>,
@@ -172,10 +179,8 @@ impl Calibration {
         }
         check_algorithm(&plan, effects)?;
         let provisional = provisional_design(&plan, &sites, &mut warnings)?;
-        let opening = match plan.settings.algorithm {
-            AlgorithmKind::Newton | AlgorithmKind::Em => Ask::Start { between: plan.secrecy.between() },
-            _ => Ask::Counts,
-        };
+        let schedule = Schedule::new(&plan, effects, sites.iter().any(|site| site.weighted));
+        let opening = schedule.opening.clone();
         // On average a student weighs one, whatever the unit of the file.
         let total = total_weight(sites.iter().map(|s| s.total_weight));
         let enrolled: f64 = sites.iter().map(|s| s.students as f64).sum();
@@ -187,6 +192,7 @@ impl Calibration {
             provisional,
             problem: None,
             algorithm: None,
+            schedule,
             weight_scale,
             students: 0.0,
             trace: Vec::new(),
@@ -204,6 +210,11 @@ impl Calibration {
         &self.trace
     }
 
+    /// The questions of this calibration, in their order.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
     /// Students per site: what brings the effects' parts of score products to the size of the items'.
     fn effect_unit(&self) -> f64 {
         self.students / self.sites.len().max(1) as f64
@@ -213,7 +224,7 @@ impl Calibration {
         self.sites.iter().any(|s| s.weighted)
     }
 
-    fn request(&self, ask: Ask) -> Box<Request> {
+    fn request(&self, ask: impl Into<Ask>) -> Box<Request> {
         let design = self.problem.as_ref().map_or(&self.provisional, |p| &p.design);
         let parts = self.problem.as_ref().map_or_else(|| vec![0; design.len()], |p| p.parts.clone());
         Box::new(Request {
@@ -223,25 +234,27 @@ impl Calibration {
             weight_scale: self.weight_scale,
             weighted: self.weighted(),
             effects: self.effects,
-            ask,
+            ask: ask.into(),
         })
     }
 
     /// Goes on from the question that sites were really asked, where it differs in the last bits from the one proposed
-    /// here (see [`Algorithm::adopt`]).
+    /// here (see [`Algorithm::adopt`](super::algorithm::Algorithm::adopt)).
     pub fn adopt(&mut self, asked: &Request) {
         self.weight_scale = asked.weight_scale;
         match (&mut self.phase, &asked.ask) {
-            (Phase::Information(solution), Ask::Evaluate { points, .. }) => {
-                if let Some(point) = points.first() {
+            (Phase::Information(solution), Ask::Evaluate(question)) => {
+                if let Some(point) = question.points.first() {
                     solution.point = point.clone();
                 }
             }
-            (Phase::Products(solution, _), Ask::Products { point, .. })
-            | (Phase::Closing(solution, _), Ask::Close { point, .. }) => solution.point = point.clone(),
+            (Phase::Products(solution, _), Ask::Products(Products { point, .. }))
+            | (Phase::Closing(solution, _), Ask::Close(Close { point, .. })) => {
+                solution.point = point.clone()
+            }
             (Phase::Rounds, ask) => {
                 if let (Some(problem), Some(algorithm)) = (&self.problem, &mut self.algorithm) {
-                    algorithm.adopt(problem, ask);
+                    algorithm.adopt_any(problem, ask);
                 }
             }
             _ => {}
@@ -249,13 +262,12 @@ impl Calibration {
     }
 
     /// Takes the answers to the last question.
-    pub fn advance(&mut self, request: &Request, aggregate: &Aggregate) -> Result<Step, CentreError> {
+    pub fn advance(&mut self, request: &Request, aggregate: Aggregate) -> Result<Step, CentreError> {
         self.exchanges += 1;
-        let schema = request.schema();
-        self.numbers_sent += schema.iter().map(|slot| slot.len as u64).sum::<u64>();
+        self.numbers_sent += request.tensors().iter().map(|tensor| tensor.len() as u64).sum::<u64>();
         let round = self.trace.len() + 1;
         if let Some(statistic) = aggregate.not_finite() {
-            return Err(CentreError::NotFinite { round, statistic: statistic.info().name });
+            return Err(CentreError::NotFinite { round, statistic: statistic.name });
         }
         let mut entry = TraceEntry {
             round,
@@ -267,7 +279,7 @@ impl Calibration {
         let phase = std::mem::replace(&mut self.phase, Phase::Rounds);
         let next = match phase {
             Phase::Opening => {
-                self.open(aggregate)?;
+                self.open(Opening::read(request, aggregate)?)?;
                 self.trace.push(entry);
                 let mut unused = self.trace[0].clone();
                 self.next_round(None, &mut unused)?
@@ -279,31 +291,32 @@ impl Calibration {
             }
             Phase::Information(mut solution) => {
                 let problem = self.problem()?;
-                let size = problem.design.parameters() + usize::from(problem.effects == Effects::Random);
-                entry.loglik = Some(aggregate.scalar(Statistic::Loglik));
-                let gradient = aggregate.sum(Statistic::Gradient, 0);
-                let (norm, slowest) = problem.gradient_norm(gradient, &[]);
+                let mut reply = aggregate.read::<EvaluateReply>()?.into_single()?;
+                entry.loglik = Some(reply.loglik);
+                let (norm, slowest) = problem.gradient_norm(&reply.gradient, &[]);
                 entry.max_gradient = Some(norm);
                 entry.slowest_items = slowest;
                 // Standing still is not enough; ten times the tolerance allows for effects found anew at the sites.
                 solution.converged &= norm < 10.0 * problem.settings.tolerance;
-                solution.information = Some(symmetric(size, aggregate.sum(Statistic::Information, 0)));
-                solution.totals = EffectTotals::read(aggregate, 0);
+                let information = reply.information.take();
+                solution.information = information.map(|packed| symmetric(reply.gradient.len(), &packed));
+                solution.totals = EffectTotals::of(reply);
                 self.trace.push(entry);
                 Next::Done(solution)
             }
             Phase::Products(solution, bread) => {
-                let packed = aggregate.sum(Statistic::ScoreProducts, 0);
+                let packed = aggregate.read::<ProductsReply>()?.products;
                 let size = ((8.0 * packed.len() as f64 + 1.0).sqrt() as usize - 1) / 2;
-                let errors = bread.sandwich(&symmetric(size, packed), self.effect_unit());
-                return Ok(Step::Ask(self.close(solution, Some(errors), packed)?));
+                let errors = bread.sandwich(&symmetric(size, &packed), self.effect_unit());
+                return Ok(Step::Ask(self.close(solution, Some(errors), &packed)?));
             }
             Phase::Closing(solution, errors) => {
-                return Ok(Step::Done(Box::new(self.finish(*solution, errors.as_deref(), aggregate)?)));
+                let reply = aggregate.read::<CloseReply>()?;
+                return Ok(Step::Done(Box::new(self.finish(*solution, errors.as_deref(), &reply)?)));
             }
         };
         Ok(Step::Ask(match next {
-            Next::Ask(ask) => self.request(*ask),
+            Next::Ask(ask) => self.request(ask),
             Next::Done(solution) => self.settle(solution)?,
         }))
     }
@@ -314,28 +327,23 @@ impl Calibration {
 
     fn next_round(
         &mut self,
-        aggregate: Option<&Aggregate>,
+        aggregate: Option<Aggregate>,
         entry: &mut TraceEntry,
-    ) -> Result<Next, CentreError> {
+    ) -> Result<Next<Ask>, CentreError> {
         let problem = self.problem.as_ref().ok_or(CentreError::NoStudents)?;
         let algorithm = self.algorithm.as_mut().ok_or(CentreError::NoStudents)?;
-        let next = algorithm.next(problem, aggregate, entry);
-        // Standard errors of algorithms that never saw the information cost one more round.
-        if let Next::Done(solution) = next {
-            // So do the sums over effects where they may be asked for only once.
-            let complete = problem.by_site || problem.effects != Effects::Fixed;
-            if (solution.information.is_some() && complete) || solution.own_variances.is_some() {
-                return Ok(Next::Done(solution));
+        match (algorithm.advance(problem, aggregate, entry)?, &self.schedule.information) {
+            (Next::Ask(ask), _) if self.schedule.is_iteration(&*self.request(ask.clone())) => {
+                Ok(Next::Ask(ask))
             }
-            let ask = Ask::Evaluate {
-                points: vec![solution.point.clone()],
-                curvature: Curvature::Observed,
-                effect_totals: true,
-            };
-            self.phase = Phase::Information(solution);
-            return Ok(Next::ask(ask));
+            (Next::Ask(_), _) => Err(CentreError::Unscheduled),
+            (Next::Done(solution), None) => Ok(Next::Done(solution)),
+            (Next::Done(solution), Some(question)) => {
+                let question = Evaluate { points: vec![solution.point.clone()], ..*question };
+                self.phase = Phase::Information(solution);
+                Ok(Next::Ask(question.into()))
+            }
         }
-        Ok(next)
     }
 
     /// The published algorithms work with difficulties; not every model has them.
@@ -345,22 +353,19 @@ impl Calibration {
     }
 
     /// Reads the opening sums: what can be calibrated, and from where to start.
-    fn open(&mut self, aggregate: &Aggregate) -> Result<(), CentreError> {
-        self.students = aggregate.scalar(Statistic::Students);
+    fn open(&mut self, opening: Opening) -> Result<(), CentreError> {
+        self.students = opening.students();
         if self.students < 1.0 {
             return Err(CentreError::NoStudents);
         }
         // Rows without an answer have left: the weights of the others add up to their number.
-        let rescale = self.students / aggregate.scalar(Statistic::Weight).max(f64::MIN_POSITIVE);
+        let rescale = self.students / opening.weight().max(f64::MIN_POSITIVE);
         self.weight_scale *= rescale;
-        let cells = self.provisional.cells();
-        let pairs = aggregate.sum(Statistic::PairTable, 0);
-        let table = if pairs.is_empty() {
-            DMatrix::from_diagonal(&nalgebra::DVector::from_row_slice(
-                aggregate.sum(Statistic::CategoryCounts, 0),
-            ))
-        } else {
-            symmetric(cells, pairs) * rescale
+        let table = match &opening {
+            Opening::Counts(reply) => {
+                DMatrix::from_diagonal(&DVector::from_row_slice(&reply.category_counts))
+            }
+            Opening::Start(reply) => symmetric(self.provisional.cells(), &reply.pairs) * rescale,
         };
         let (design, kept_items, kept) =
             used_categories(&self.plan, &self.provisional, &table, &mut self.warnings)?;
@@ -391,33 +396,37 @@ impl Calibration {
             site_students: self.sites.iter().map(|s| s.students as f64).collect(),
             by_site: self.plan.secrecy.by_site(),
         };
+        let start = || {
+            let Opening::Start(reply) = &opening else {
+                return Err(CentreError::Reply(ReplyError::Missing("pair_table")));
+            };
+            let cut = |packed: &Option<Vec<f64>>| match packed {
+                None => DMatrix::zeros(0, 0),
+                Some(packed) => {
+                    let m = symmetric(self.provisional.len(), packed);
+                    let size = kept_items.len();
+                    DMatrix::from_fn(size, size, |r, c| m[(kept_items[r], kept_items[c])])
+                }
+            };
+            Ok(StartSums {
+                pairs: DMatrix::from_fn(kept.len(), kept.len(), |r, c| table[(kept[r], kept[c])]),
+                school_products: cut(&reply.school_products) * rescale,
+                school_pairs: cut(&reply.school_pairs) * rescale,
+                assumed_between: if self.effects == Effects::None { 0.0 } else { ASSUMED_BETWEEN },
+            })
+        };
         self.algorithm = Some(match self.plan.settings.algorithm {
-            AlgorithmKind::Newton | AlgorithmKind::Em => {
-                let sub = |statistic| {
-                    let v = aggregate.sum(statistic, 0);
-                    if v.is_empty() { DMatrix::zeros(0, 0) } else { symmetric(self.provisional.len(), v) }
-                };
-                let cut = |m: DMatrix<f64>| {
-                    if m.is_empty() {
-                        m
-                    } else {
-                        DMatrix::from_fn(kept_items.len(), kept_items.len(), |r, c| {
-                            m[(kept_items[r], kept_items[c])]
-                        })
-                    }
-                };
-                let sums = StartSums {
-                    pairs: DMatrix::from_fn(kept.len(), kept.len(), |r, c| table[(kept[r], kept[c])]),
-                    school_products: cut(sub(Statistic::SchoolProducts)) * rescale,
-                    school_pairs: cut(sub(Statistic::SchoolPairs)) * rescale,
-                    assumed_between: if self.effects == Effects::None { 0.0 } else { ASSUMED_BETWEEN },
-                };
-                starting_algorithm(&problem, &sums)
+            AlgorithmKind::Newton => {
+                let (points, tau) = starting_points(&problem, &start()?);
+                Box::new(Newton::new(points, tau))
+            }
+            AlgorithmKind::Em => {
+                let (mut points, tau) = starting_points(&problem, &start()?);
+                Box::new(Em::new(points.swap_remove(0), tau, problem.effects))
             }
             AlgorithmKind::Bfgs => Box::new(Bfgs::new(&problem).ok_or_else(|| self.no_difficulties())?),
-            AlgorithmKind::Fedsgd | AlgorithmKind::Fedavg => {
-                Box::new(Averaging::new(&problem).ok_or_else(|| self.no_difficulties())?)
-            }
+            AlgorithmKind::Fedsgd => Box::new(FedSgd::new(&problem).ok_or_else(|| self.no_difficulties())?),
+            AlgorithmKind::Fedavg => Box::new(FedAvg::new(&problem).ok_or_else(|| self.no_difficulties())?),
             AlgorithmKind::Meta => Box::new(Meta),
         });
         self.problem = Some(problem);
@@ -444,26 +453,24 @@ impl Calibration {
                 "the information matrix is not positive definite at the end: no standard errors (too few items or students for this model, as a rule)".into(),
             ));
         }
-        let between = self.plan.secrecy.between();
-        let products = self.effects != Effects::Random || between != BetweenSites::Withheld;
-        match bread {
-            Some(_) if self.weighted() && !products => {
+        match (bread, &self.schedule.products) {
+            (Some(_), None) if self.weighted() => {
                 self.warnings.push(warning(
                     "errors_withheld",
                     format!("no standard errors: with weights and random effects they need sums of squares over sites, which {POWER_SUMS} or more sites must share"),
                 ));
                 self.close(solution, None, &[])
             }
-            Some(bread) if self.weighted() => {
-                let request = self.request(Ask::Products {
+            (Some(bread), Some(question)) => {
+                let request = self.request(Products {
                     point: solution.point.clone(),
                     effect_unit: self.effect_unit(),
-                    rounded: self.effects == Effects::Random && between == BetweenSites::Rounded,
+                    ..*question
                 });
                 self.phase = Phase::Products(solution, Box::new(bread));
                 Ok(request)
             }
-            bread => self.close(solution, bread.map(|b| b.observed()), &[]),
+            (bread, _) => self.close(solution, bread.map(|b| b.observed()), &[]),
         }
     }
 
@@ -479,28 +486,28 @@ impl Calibration {
             .as_ref()
             .filter(|_| self.effects != Effects::None)
             .map(|errors| effect_errors(problem, errors, &solution.totals, products, self.effect_unit()));
-        let ask = Ask::Close {
+        let question = Close {
             point: solution.point.clone(),
             sd: problem.structure.sd(&solution.y),
             errors: at_sites,
             effects: solution.effects.clone(),
-            publish_effects: self.plan.publish_effects && self.effects != Effects::None,
+            ..self.schedule.closing
         };
         self.phase = Phase::Closing(solution, errors.map(Box::new));
-        Ok(self.request(ask))
+        Ok(self.request(question))
     }
 
     fn finish(
         &mut self,
         solution: Solution,
         errors: Option<&Errors>,
-        aggregate: &Aggregate,
+        reply: &CloseReply,
     ) -> Result<Outcome, CentreError> {
         let problem = self.problem()?;
         if solution.at_bound.len() == problem.design.len() {
             return Err(CentreError::NoEstimates(self.students as u64));
         }
-        let mut outcome = Outcome::new(problem, &self.plan, &self.sites, solution, errors, aggregate);
+        let mut outcome = Outcome::new(problem, &self.plan, &self.sites, solution, errors, reply);
         outcome.weighted = self.weighted();
         outcome.warnings.splice(0..0, std::mem::take(&mut self.warnings));
         outcome.rounds = self.trace.len();
@@ -518,28 +525,52 @@ pub fn total_weight(weights: impl Iterator<Item = f64>) -> f64 {
     weights.iter().sum()
 }
 
-/// Newton or EM from the pair tables. Items with given parameters set the unit and origin of the start.
-fn starting_algorithm(problem: &Problem, sums: &StartSums) -> Box<dyn Algorithm> {
+/// The reply to the first question.
+enum Opening {
+    Counts(CountsReply),
+    Start(StartReply),
+}
+
+impl Opening {
+    fn read(request: &Request, aggregate: Aggregate) -> Result<Self, CentreError> {
+        Ok(if let Ask::Start(_) = request.ask {
+            Self::Start(aggregate.read()?)
+        } else {
+            Self::Counts(aggregate.read()?)
+        })
+    }
+
+    fn students(&self) -> f64 {
+        match self {
+            Self::Counts(reply) => reply.students,
+            Self::Start(reply) => reply.students,
+        }
+    }
+
+    fn weight(&self) -> f64 {
+        match self {
+            Self::Counts(reply) => reply.weight,
+            Self::Start(reply) => reply.weight,
+        }
+    }
+}
+
+/// Starting points from the pair tables, and an SD between sites. Items with given parameters set the unit and the
+/// origin of the start.
+fn starting_points(problem: &Problem, sums: &StartSums) -> (Vec<DVector<f64>>, f64) {
     let start = start::start(&problem.design, sums);
     let tau = (start.between / (1.0 - start.between)).sqrt().max(0.1);
-    let mut points: Vec<_> = start
-        .candidates
-        .iter()
-        .map(|psi| {
-            let (sd, mean) = problem.structure.population_start(psi);
-            let mut psi = psi.clone();
-            if problem.structure.anchored() && problem.effects == Effects::Fixed {
-                // The effects carry the mean: free items move to the anchors' origin.
-                let shift = problem.design.shift_direction(&psi);
-                psi.iter_mut().zip(&shift).for_each(|(x, n)| *x -= n * mean / sd);
-            }
-            problem.structure.coordinates(&psi, sd, mean)
-        })
-        .collect();
-    if problem.settings.algorithm == AlgorithmKind::Em {
-        return Box::new(Em::new(points.swap_remove(0), tau, problem.effects));
-    }
-    Box::new(Newton::new(points, tau))
+    let coordinates = |psi: &Vec<f64>| {
+        let (sd, mean) = problem.structure.population_start(psi);
+        let mut psi = psi.clone();
+        if problem.structure.anchored() && problem.effects == Effects::Fixed {
+            // The effects carry the mean: free items move to the anchors' origin.
+            let shift = problem.design.shift_direction(&psi);
+            psi.iter_mut().zip(&shift).for_each(|(x, n)| *x -= n * mean / sd);
+        }
+        problem.structure.coordinates(&psi, sd, mean)
+    };
+    (start.candidates.iter().map(coordinates).collect(), tau)
 }
 
 fn effect_errors(

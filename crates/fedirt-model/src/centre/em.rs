@@ -1,11 +1,13 @@
 //! EM with one Newton step on the expected complete data per round (Lange 1995), accelerated by SQUAREM
 //! (Varadhan & Roland 2008, scheme S3).
 
-use super::algorithm::{Algorithm, EffectTotals, Next, Problem, Solution};
+use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution};
+use super::calibration::Plan;
 use super::newton::SITE_SD_FLOOR;
-use crate::exchange::{Aggregate, Ask, Curvature, Effects, Point};
+use crate::exchange::{Effects, Point};
 use crate::fit::TraceEntry;
-use crate::statistics::Statistic;
+use crate::questions::evaluate::{Curvature, EvaluateReply, PointReply};
+use crate::questions::{Ask, Evaluate, ReplyError, Start};
 use nalgebra::{DMatrix, DVector};
 
 /// Longest extrapolation in any coordinate.
@@ -29,10 +31,9 @@ impl Em {
         Self { cycle: Vec::new(), asked, fallback: None, rounds: 1 }
     }
 
-    fn ask(&self, problem: &Problem) -> Next {
-        let point = point(problem, &self.asked);
-        let effect_totals = problem.by_site;
-        Next::ask(Ask::Evaluate { points: vec![point], curvature: Curvature::Complete, effect_totals })
+    fn ask(&self, problem: &Problem) -> Next<Evaluate> {
+        let points = vec![point(problem, &self.asked)];
+        Next::Ask(Evaluate { points, ..Self::question(&problem.settings, problem.by_site) })
     }
 }
 
@@ -44,11 +45,11 @@ fn point(problem: &Problem, state: &State) -> Point {
 
 /// The EM map: one Newton step on the complete data, and τ² = mean E[s²], which the gradient tells:
 /// ∂ log-likelihood/∂ log τ = Σ_k (E[s_k²]/τ² − 1).
-fn em_step(problem: &Problem, state: &State, aggregate: &Aggregate) -> State {
+fn em_step(problem: &Problem, state: &State, reply: &PointReply) -> Result<State, ReplyError> {
     let (p, n) = (problem.design.parameters(), problem.structure.size());
     let y = state.rows(0, n).into_owned();
-    let gradient = aggregate.sum(Statistic::Gradient, 0);
-    let packed = aggregate.sum(Statistic::CompleteInformation, 0);
+    let gradient = &reply.gradient;
+    let packed = reply.complete_information.as_ref().ok_or(ReplyError::Missing("complete_information"))?;
     let mut information = DMatrix::zeros(p, p);
     let mut at = 0;
     for j in 0..problem.design.len() {
@@ -83,15 +84,32 @@ fn em_step(problem: &Problem, state: &State, aggregate: &Aggregate) -> State {
         let growth = (1.0 + gradient[p] / sites).max(0.1);
         next = next.push((state[n] + 0.5 * growth.ln()).max(SITE_SD_FLOOR.ln()));
     }
-    next
+    Ok(next)
 }
 
 impl Algorithm for Em {
-    fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next {
-        let Some(aggregate) = aggregate else { return self.ask(problem) };
+    type Question = Evaluate;
+    const ERRORS: ErrorSource = ErrorSource::ExtraRound;
+
+    fn opening(plan: &Plan) -> Ask {
+        Start { between: plan.secrecy.between() }.into()
+    }
+
+    fn question(_settings: &Settings, by_site: bool) -> Evaluate {
+        Evaluate { points: Vec::new(), curvature: Curvature::Complete, effect_totals: by_site }
+    }
+
+    fn next(
+        &mut self,
+        problem: &Problem,
+        reply: Option<EvaluateReply>,
+        trace: &mut TraceEntry,
+    ) -> Result<Next<Evaluate>, ReplyError> {
+        let Some(reply) = reply else { return Ok(self.ask(problem)) };
+        let reply = reply.into_single()?;
         self.rounds += 1;
-        let loglik = aggregate.scalar(Statistic::Loglik);
-        let mut gradient = aggregate.sum(Statistic::Gradient, 0).to_vec();
+        let loglik = reply.loglik;
+        let mut gradient = reply.gradient.clone();
         let n = problem.structure.size();
         if self.asked.len() > n
             && self.asked[n] <= SITE_SD_FLOOR.ln() + 1e-9
@@ -107,18 +125,18 @@ impl Algorithm for Em {
         trace.slowest_items = slowest;
         let converged = norm < problem.settings.tolerance;
         if converged || self.rounds >= problem.settings.max_rounds {
-            return Next::Done(Box::new(Solution {
+            return Ok(Next::Done(Box::new(Solution {
                 point: point(problem, &self.asked),
                 y: self.asked.rows(0, n).into_owned(),
                 converged,
                 information: None,
-                totals: EffectTotals::read(aggregate, 0),
+                totals: EffectTotals::of(reply),
                 effects: None,
                 own_variances: None,
                 at_bound: problem.structure.items_of(&held),
                 held,
                 starts: Vec::new(),
-            }));
+            })));
         }
         // An extrapolation that lost likelihood is undone.
         if let Some((safe, safe_loglik)) = self.fallback.take()
@@ -127,9 +145,9 @@ impl Algorithm for Em {
             self.cycle.clear();
             trace.max_change = Some((&safe - &self.asked).amax());
             self.asked = safe;
-            return self.ask(problem);
+            return Ok(self.ask(problem));
         }
-        let next = em_step(problem, &self.asked, aggregate);
+        let next = em_step(problem, &self.asked, &reply)?;
         self.cycle.push((self.asked.clone(), loglik));
         let proposal = match self.cycle.as_slice() {
             [(x0, _), (x1, loglik1)] => {
@@ -159,12 +177,11 @@ impl Algorithm for Em {
         };
         trace.max_change = Some((&proposal - &self.asked).amax());
         self.asked = proposal;
-        self.ask(problem)
+        Ok(self.ask(problem))
     }
 
-    fn adopt(&mut self, problem: &Problem, asked: &Ask) {
-        let Ask::Evaluate { points, .. } = asked else { return };
-        let Some(point) = points.first() else { return };
+    fn adopt(&mut self, problem: &Problem, asked: &Evaluate) {
+        let Some(point) = asked.points.first() else { return };
         let n = problem.structure.size();
         let items = problem.coordinates_near(&self.asked.rows(0, n).into_owned(), &point.psi);
         self.asked.rows_mut(0, n).copy_from(&items);

@@ -3,25 +3,42 @@
 //! Sites know nothing of each other: abilities are centred at each site, so differences between schools end up
 //! in the difficulties and are averaged away. Published as the comparator of Study 1.
 
-use super::algorithm::{Algorithm, EffectTotals, Next, Problem, Solution};
-use crate::exchange::{Aggregate, Ask, Point};
+use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution};
+use super::calibration::Plan;
+use crate::exchange::Point;
 use crate::fit::TraceEntry;
-use crate::statistics::Statistic;
+use crate::questions::local_fit::LocalFitReply;
+use crate::questions::{Ask, Counts, LocalFit, ReplyError};
 
 pub(crate) struct Meta;
 
 impl Algorithm for Meta {
-    fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, _trace: &mut TraceEntry) -> Next {
-        let Some(aggregate) = aggregate else {
-            return Next::ask(Ask::LocalFit { tolerance: problem.settings.tolerance, iterations: 100 });
+    type Question = LocalFit;
+    const ONE_ROUND: bool = true;
+    const ERRORS: ErrorSource = ErrorSource::Itself;
+
+    fn opening(_plan: &Plan) -> Ask {
+        Counts.into()
+    }
+
+    fn question(settings: &Settings, _by_site: bool) -> LocalFit {
+        LocalFit { tolerance: settings.tolerance, iterations: 100 }
+    }
+
+    fn next(
+        &mut self,
+        problem: &Problem,
+        reply: Option<LocalFitReply>,
+        _trace: &mut TraceEntry,
+    ) -> Result<Next<LocalFit>, ReplyError> {
+        let Some(LocalFitReply { weights, estimates, variances }) = reply else {
+            return Ok(Next::Ask(Self::question(&problem.settings, problem.by_site)));
         };
-        let weights = aggregate.sum(Statistic::LocalWeights, 0);
-        let mean = |statistic, power: i32| -> Vec<f64> {
-            let sums = aggregate.sum(statistic, 0);
-            sums.iter().zip(weights).map(|(x, w)| if *w > 0.0 { x / w.powi(power) } else { 0.0 }).collect()
+        let mean = |sums: &[f64], power: i32| -> Vec<f64> {
+            sums.iter().zip(&weights).map(|(x, w)| if *w > 0.0 { x / w.powi(power) } else { 0.0 }).collect()
         };
-        let averages = mean(Statistic::LocalEstimates, 1);
-        let variances = mean(Statistic::LocalVariances, 2);
+        let averages = mean(&estimates, 1);
+        let variances = mean(&variances, 2);
         let design = &problem.design;
         let mut psi = Vec::with_capacity(design.parameters());
         for j in 0..design.len() {
@@ -33,7 +50,7 @@ impl Algorithm for Meta {
             );
         }
         let missing = (0..design.len()).filter(|&j| weights[design.offset(j)] <= 0.0).collect();
-        Next::Done(Box::new(Solution {
+        Ok(Next::Done(Box::new(Solution {
             y: problem.structure.coordinates(&psi, 1.0, 0.0),
             point: Point { psi, site_sd: 0.0 },
             converged: true,
@@ -44,6 +61,6 @@ impl Algorithm for Meta {
             at_bound: missing,
             held: Vec::new(),
             starts: Vec::new(),
-        }))
+        })))
     }
 }

@@ -18,6 +18,7 @@ mod outcome;
 mod published;
 mod report_items;
 mod report_sites;
+mod schedule;
 mod start;
 mod structure;
 
@@ -30,6 +31,7 @@ pub use graph::linked_parts;
 pub(crate) use newton::LocalNewton;
 pub use outcome::Outcome;
 pub(crate) use published::Layout;
+pub use schedule::{Schedule, Stage};
 pub use start::StartSums;
 pub use structure::Anchor;
 
@@ -55,6 +57,12 @@ pub enum CentreError {
     /// The algorithm cannot do what was asked for.
     #[error("{0}")]
     Unsupported(String),
+    /// The sums are not a reply to the question.
+    #[error(transparent)]
+    Reply(#[from] crate::questions::ReplyError),
+    /// A question is not on the schedule that sites were shown.
+    #[error("a question that the schedule does not name")]
+    Unscheduled,
     /// An answer is not finite.
     #[error("round {round}: the sum of {statistic} is not finite")]
     NotFinite {

@@ -5,14 +5,17 @@
 //! [`Structure`](super::structure::Structure), with eigenvalues in absolute value, so that it climbs even
 //! where the information is not positive.
 
-use super::algorithm::{Algorithm, EffectTotals, Next, Problem, Solution, symmetric};
+use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution, symmetric};
+use super::calibration::Plan;
 use super::structure::Structure;
 use crate::design::Design;
-use crate::exchange::{Aggregate, Ask, Curvature, Effects, Point};
+use crate::exchange::{Effects, Point, Request};
 use crate::fit::TraceEntry;
 use crate::quadrature::{Grid, GridSpec};
-use crate::site::SiteData;
-use crate::statistics::Statistic;
+use crate::questions::evaluate::{Curvature, EvaluateReply};
+use crate::questions::{Ask, Evaluate, ReplyError, Start, SumQuestion};
+use crate::responses::ResponseTable;
+use crate::site::{SiteData, SiteView};
 use nalgebra::{Cholesky, DMatrix, DVector, SymmetricEigen};
 
 /// Smallest SD of random effects: below it sites do not differ.
@@ -23,7 +26,7 @@ const EIGEN_FLOOR: f64 = 1e-5;
 
 /// A point with what the sites said about it.
 #[derive(Clone)]
-struct Reply {
+struct Evaluated {
     y: DVector<f64>,
     tau: f64,
     loglik: f64,
@@ -37,7 +40,7 @@ struct Reply {
 pub(crate) struct Newton {
     /// Points that are being asked about.
     asked: Vec<(DVector<f64>, f64)>,
-    best: Option<Reply>,
+    best: Option<Evaluated>,
     radius: f64,
     step: f64,
     rounds: usize,
@@ -67,23 +70,22 @@ impl Newton {
         }
     }
 
-    fn ask(&self, problem: &Problem) -> Next {
-        let points = self
-            .asked
-            .iter()
-            .map(|(y, tau)| Point { psi: problem.structure.psi(y), site_sd: *tau })
-            .collect();
-        let effect_totals = problem.by_site;
-        Next::ask(Ask::Evaluate { points, curvature: Curvature::Observed, effect_totals })
+    fn ask(&self, problem: &Problem) -> Next<Evaluate> {
+        let point = |(y, tau): &(DVector<f64>, f64)| Point { psi: problem.structure.psi(y), site_sd: *tau };
+        let points = self.asked.iter().map(point).collect();
+        Next::Ask(Evaluate { points, ..Self::question(&problem.settings, problem.by_site) })
     }
 
-    fn read(&self, problem: &Problem, aggregate: &Aggregate) -> Option<Reply> {
+    /// The best of the points that were asked about.
+    fn read(&self, problem: &Problem, reply: EvaluateReply) -> Result<Option<Evaluated>, ReplyError> {
         let size = problem.design.parameters() + usize::from(problem.effects == Effects::Random);
-        self.asked
+        let evaluated = self
+            .asked
             .iter()
-            .enumerate()
-            .map(|(k, (y, tau))| {
-                let gradient = aggregate.sum(Statistic::Gradient, k).to_vec();
+            .zip(reply.points)
+            .map(|((y, tau), mut reply)| {
+                let gradient = std::mem::take(&mut reply.gradient);
+                let packed = reply.information.take().ok_or(ReplyError::Missing("information"))?;
                 let mut held = problem.structure.held(y, &gradient[..problem.design.parameters()]);
                 held.extend(&self.stuck);
                 held.sort_unstable();
@@ -92,21 +94,22 @@ impl Newton {
                 if at_floor(problem, *tau, &gradient) {
                     judged.pop();
                 }
-                Reply {
+                Ok(Evaluated {
                     y: y.clone(),
                     tau: *tau,
-                    loglik: aggregate.sum(Statistic::Loglik, k).first().copied().unwrap_or(f64::NEG_INFINITY),
+                    loglik: reply.loglik,
                     norm: problem.gradient_norm(&judged, &held).0,
-                    information: symmetric(size, aggregate.sum(Statistic::Information, k)),
-                    totals: EffectTotals::read(aggregate, k),
+                    information: symmetric(size, &packed),
+                    totals: EffectTotals::of(reply),
                     held,
                     gradient,
-                }
+                })
             })
-            .max_by(|a, b| a.loglik.total_cmp(&b.loglik))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(evaluated.into_iter().max_by(|a, b| a.loglik.total_cmp(&b.loglik)))
     }
 
-    fn finish(&self, problem: &Problem, reply: &Reply, converged: bool) -> Next {
+    fn finish(&self, problem: &Problem, reply: &Evaluated, converged: bool) -> Next<Evaluate> {
         let (mut y, mut tau) = (reply.y.clone(), reply.tau);
         let mut totals = reply.totals.clone();
         if converged {
@@ -144,7 +147,7 @@ fn at_floor(problem: &Problem, tau: f64, gradient: &[f64]) -> bool {
 }
 
 /// The step in (coordinates, τ), before the trust radius.
-fn newton_step(problem: &Problem, reply: &Reply) -> (DVector<f64>, f64) {
+fn newton_step(problem: &Problem, reply: &Evaluated) -> (DVector<f64>, f64) {
     let (p, structure) = (problem.design.parameters(), &problem.structure);
     let t = structure.jacobian(&reply.y);
     let mut g = t.transpose() * DVector::from_row_slice(&reply.gradient[..p]);
@@ -210,16 +213,30 @@ fn solve(a: DMatrix<f64>, g: &DVector<f64>) -> DVector<f64> {
 }
 
 impl Algorithm for Newton {
-    fn next(&mut self, problem: &Problem, aggregate: Option<&Aggregate>, trace: &mut TraceEntry) -> Next {
-        let Some(aggregate) = aggregate else { return self.ask(problem) };
+    type Question = Evaluate;
+    const ERRORS: ErrorSource = ErrorSource::LastRound;
+
+    fn opening(plan: &Plan) -> Ask {
+        Start { between: plan.secrecy.between() }.into()
+    }
+
+    fn question(_settings: &Settings, by_site: bool) -> Evaluate {
+        Evaluate { points: Vec::new(), curvature: Curvature::Observed, effect_totals: by_site }
+    }
+
+    fn next(
+        &mut self,
+        problem: &Problem,
+        reply: Option<EvaluateReply>,
+        trace: &mut TraceEntry,
+    ) -> Result<Next<Evaluate>, ReplyError> {
+        let Some(reply) = reply else { return Ok(self.ask(problem)) };
         self.rounds += 1;
         if self.asked.len() > 1 {
-            let loglik =
-                |k| aggregate.sum(Statistic::Loglik, k).first().copied().unwrap_or(f64::NEG_INFINITY);
-            self.starts = (0..self.asked.len()).map(loglik).collect();
+            self.starts = reply.points.iter().map(|point| point.loglik).collect();
             self.starts.sort_by(|a, b| b.total_cmp(a));
         }
-        let Some(reply) = self.read(problem, aggregate) else { return self.ask(problem) };
+        let Some(reply) = self.read(problem, reply)? else { return Ok(self.ask(problem)) };
         trace.loglik = Some(reply.loglik);
         trace.max_gradient = Some(reply.norm);
         trace.max_change = Some(self.step);
@@ -239,12 +256,12 @@ impl Algorithm for Newton {
         } else {
             self.radius = self.step / 3.0;
         }
-        let Some(best) = self.best.clone() else { return self.ask(problem) };
+        let Some(best) = self.best.clone() else { return Ok(self.ask(problem)) };
         if best.norm < problem.settings.tolerance {
-            return self.finish(problem, &best, true);
+            return Ok(self.finish(problem, &best, true));
         }
         if self.rounds >= problem.settings.max_rounds || self.radius < 1e-9 {
-            return self.finish(problem, &best, false);
+            return Ok(self.finish(problem, &best, false));
         }
         let (mut step, mut tau_step) = newton_step(problem, &best);
         if accepted {
@@ -271,12 +288,11 @@ impl Algorithm for Newton {
         let tau = (best.tau + tau_step).max(SITE_SD_FLOOR);
         self.step = step.amax().max(tau_step.abs());
         self.asked = vec![(y, tau)];
-        self.ask(problem)
+        Ok(self.ask(problem))
     }
 
-    fn adopt(&mut self, problem: &Problem, asked: &Ask) {
-        let Ask::Evaluate { points, .. } = asked else { return };
-        for ((y, tau), point) in self.asked.iter_mut().zip(points) {
+    fn adopt(&mut self, problem: &Problem, asked: &Evaluate) {
+        for ((y, tau), point) in self.asked.iter_mut().zip(&asked.points) {
             *y = problem.coordinates_near(y, &point.psi);
             *tau = point.site_sd;
         }
@@ -310,7 +326,13 @@ impl LocalNewton {
     }
 
     /// Maximises a site's own likelihood, starting from its own two-way tables.
-    pub(crate) fn fit(data: &SiteData, grid: &Grid, tolerance: f64, iterations: usize) -> Self {
+    pub(crate) fn fit(
+        table: &ResponseTable,
+        data: &SiteData,
+        grid: &Grid,
+        tolerance: f64,
+        iterations: usize,
+    ) -> Result<Self, ReplyError> {
         let design: &Design = data.design();
         let structure = Structure::new(design, &[], Effects::None, GridSpec::default());
         let sums = data.start_sums(Effects::None);
@@ -321,7 +343,7 @@ impl LocalNewton {
             parts: vec![0; design.len()],
             structure,
             effects: Effects::None,
-            settings: super::Settings { tolerance, max_rounds: iterations, ..super::Settings::default() },
+            settings: Settings { tolerance, max_rounds: iterations, ..Settings::default() },
             students: data.total_weight(),
             site_students: Vec::new(),
             by_site: true,
@@ -336,17 +358,28 @@ impl LocalNewton {
             max_change: None,
             slowest_items: Vec::new(),
         };
-        let mut aggregate = None;
+        let mut request = Request {
+            design: design.clone(),
+            parts: problem.parts.clone(),
+            grid: GridSpec::default(),
+            weight_scale: 1.0,
+            weighted: data.weighted,
+            effects: Effects::None,
+            ask: Newton::question(&problem.settings, true).into(),
+        };
+        let mut reply = None;
         loop {
-            match newton.next(&problem, aggregate.as_ref(), &mut trace) {
+            match newton.next(&problem, reply.take(), &mut trace)? {
                 Next::Done(solution) => {
                     let covariance = solution.information.and_then(|information| {
                         super::errors::item_covariance(&problem, &solution.y, &information)
                     });
-                    return Self { psi: solution.point.psi, covariance };
+                    return Ok(Self { psi: solution.point.psi, covariance });
                 }
-                Next::Ask(ask) => {
-                    aggregate = Some(data.answer_alone(*ask, grid));
+                Next::Ask(question) => {
+                    request.ask = question.clone().into();
+                    let site = SiteView { table, data, grid, request: &request, index: 0 };
+                    reply = Some(question.answer(&site));
                 }
             }
         }

@@ -6,11 +6,12 @@ use super::errors::Errors;
 use super::report_items::{Scale, report_items};
 use super::report_sites::{centre_remainder, published_effects, report_sites};
 use crate::design::Design;
-use crate::exchange::{Aggregate, CURVE_POINTS, CURVE_STEP, Effects};
+use crate::exchange::{CURVE_POINTS, CURVE_STEP, Effects};
 use crate::fit::{
     Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, Quadrature, TraceEntry, Warning, common_model,
 };
-use crate::statistics::{Mode, Statistic};
+use crate::questions::close::CloseReply;
+use crate::statistics::Mode;
 use nalgebra::DMatrix;
 
 /// A finished calibration, before it is written down.
@@ -71,19 +72,19 @@ impl Outcome {
         sites: &[Enrolled],
         solution: Solution,
         errors: Option<&Errors>,
-        aggregate: &Aggregate,
+        reply: &CloseReply,
     ) -> Self {
         let scale =
             Scale { sd: problem.structure.sd(&solution.y), mean: problem.structure.mean(&solution.y) };
         let reported = errors.map(|e| scale.covariance(problem, &solution.point.psi, &e.covariance));
         let mut warnings = Vec::new();
         let mut solution = solution;
-        let mut effects = published_effects(problem, plan, aggregate);
+        let mut effects = published_effects(problem, plan, reply);
         if solution.effects.is_none() {
             centre_remainder(problem, sites, &scale, &mut solution.point.psi, &mut effects);
         }
         let items =
-            report_items(problem, plan, &solution, &scale, reported.as_ref(), aggregate, &mut warnings);
+            report_items(problem, plan, &solution, &scale, reported.as_ref(), &reply.answers, &mut warnings);
         let sites = report_sites(sites, &effects, &mut warnings);
         let p = problem.design.parameters();
         let se = |at: usize| reported.as_ref().map(|c| c[(at, at)].max(0.0).sqrt());
@@ -114,7 +115,6 @@ impl Outcome {
                 ),
             });
         }
-        let gradient = aggregate.sum(Statistic::Gradient, 0);
         let fixed_sites = match problem.effects {
             Effects::Fixed if solution.own_variances.is_none() => {
                 let with: f64 = if solution.totals.sites.is_empty() {
@@ -130,7 +130,7 @@ impl Outcome {
             Effects::Random => 1,
             _ => 0,
         };
-        let (curves, histogram) = pictures(problem, &scale, aggregate);
+        let (curves, histogram) = pictures(problem, &scale, reply);
         let settings = &plan.settings;
         Self {
             items,
@@ -144,14 +144,16 @@ impl Outcome {
             },
             covariance: reported.unwrap_or_else(|| DMatrix::zeros(0, 0)),
             site_sd,
-            loglik: aggregate.scalar(Statistic::Loglik),
-            max_gradient: problem.gradient_norm(&held_out(problem, &solution, gradient), &solution.held).0,
+            loglik: reply.loglik,
+            max_gradient: problem
+                .gradient_norm(&held_out(problem, &solution, &reply.gradient), &solution.held)
+                .0,
             npar: problem.structure.size() + fixed_sites,
             converged: solution.converged,
             condition_number: errors.map(|e| e.condition_number).filter(|c| c.is_finite()),
             curves,
             histogram,
-            students: aggregate.scalar(Statistic::Students) as u64,
+            students: reply.students as u64,
             weighted: false,
             rounds: 0,
             exchanges: 0,
@@ -260,11 +262,11 @@ fn names(problem: &Problem) -> Vec<String> {
     names
 }
 
-fn pictures(problem: &Problem, scale: &Scale, aggregate: &Aggregate) -> (Vec<Curve>, Histogram) {
+fn pictures(problem: &Problem, scale: &Scale, reply: &CloseReply) -> (Vec<Curve>, Histogram) {
     let half = (CURVE_POINTS - 1) as f64 / 2.0;
     let at = |k: f64| scale.mean + scale.sd * CURVE_STEP * (k - half);
     let theta: Vec<f64> = (0..CURVE_POINTS).map(|k| at(k as f64)).collect();
-    let sums = aggregate.sum(Statistic::Curves, 0);
+    let sums = &reply.curves;
     let curves = (0..problem.design.len())
         .map(|j| {
             let rows: Vec<&[f64]> = problem
@@ -281,6 +283,6 @@ fn pictures(problem: &Problem, scale: &Scale, aggregate: &Aggregate) -> (Vec<Cur
         })
         .collect();
     let edges = (0..=CURVE_POINTS).map(|k| at(k as f64 - 0.5)).collect();
-    let counts = aggregate.sum(Statistic::AbilityHistogram, 0).to_vec();
+    let counts = reply.ability_histogram.clone();
     (curves, Histogram { edges, counts })
 }

@@ -5,10 +5,8 @@
 
 use super::algorithm::{Problem, Solution};
 use super::calibration::Plan;
-use crate::exchange::Aggregate;
 use crate::fit::{FitItem, Warning};
 use crate::items::default_model;
-use crate::statistics::Statistic;
 use nalgebra::DMatrix;
 
 /// Unit and origin of the reported scale.
@@ -62,11 +60,10 @@ pub(super) fn report_items(
     solution: &Solution,
     scale: &Scale,
     covariance: Option<&DMatrix<f64>>,
-    aggregate: &Aggregate,
+    answers: &[f64],
     warnings: &mut Vec<Warning>,
 ) -> Vec<FitItem> {
     let design = &problem.design;
-    let answers = aggregate.sum(Statistic::Answers, 0);
     let mut out: Vec<FitItem> = plan
         .items
         .iter()

@@ -3,17 +3,17 @@
 use super::algorithm::Problem;
 use super::calibration::{Enrolled, Plan};
 use super::report_items::Scale;
-use crate::exchange::{Aggregate, Effects};
+use crate::exchange::Effects;
 use crate::fit::{FitSite, Warning};
+use crate::questions::close::CloseReply;
 use crate::site::Place;
-use crate::statistics::Statistic;
 
 /// Effect and standard error of each site on the reported scale, where sites send them.
-pub(super) fn published_effects(problem: &Problem, plan: &Plan, aggregate: &Aggregate) -> Vec<Place> {
+pub(super) fn published_effects(problem: &Problem, plan: &Plan, reply: &CloseReply) -> Vec<Place> {
     if !plan.publish_effects || problem.effects == Effects::None || plan.settings.algorithm.name() == "meta" {
         return Vec::new();
     }
-    aggregate.by_site(Statistic::OwnEffect).into_iter().map(Place::read).collect()
+    reply.own_effect.iter().flat_map(|sites| sites.0.iter().copied().map(Place::read)).collect()
 }
 
 /// The last step moved the effects a little after they were centred: what is left of their sum goes to the items.

@@ -1,11 +1,11 @@
 //! What a site computes from its rows: sums, and scores for its own students.
 
 mod answer;
-mod baselines;
-mod close;
+mod curves;
 mod effect;
 mod evaluate;
 mod general;
+mod own_effect;
 mod panel;
 mod residual;
 mod start;
@@ -14,6 +14,10 @@ mod sweep;
 mod tables;
 
 pub use answer::{Place, Site};
+pub(crate) use answer::{SiteView, lower};
+pub(crate) use effect::BOUND as EFFECT_BOUND;
+pub(crate) use evaluate::{Depth, Evaluation};
+pub(crate) use own_effect::{OwnEffect, posterior_error};
 pub use panel::SiteData;
 
 #[cfg(test)]

@@ -3,21 +3,19 @@
 use crate::declaration::Bounds;
 use crate::encoding::{self, EncodingError};
 use fedirt_model::exchange::Request;
-use fedirt_model::statistics::{Combination, Statistic};
+use fedirt_model::questions::Named;
+use fedirt_model::statistics::Combination;
 use fedirt_privacy::fixed_point;
-
-/// Numbers by statistic, in the order of the schema.
-pub type Numbers = Vec<(Statistic, Vec<f64>)>;
 
 /// Combines the sites' ring elements; the sum is the default, and the only one that can be masked.
 pub trait Aggregator: Send {
-    /// One vector per summed slot from all answers, in the order of the cohort.
+    /// One vector per summed tensor from all answers, in the order of the cohort.
     fn aggregate(
         &self,
         request: &Request,
         bounds: Bounds,
         answers: &[&[u64]],
-    ) -> Result<Numbers, EncodingError>;
+    ) -> Result<Named, EncodingError>;
 }
 
 /// Exact sums modulo 2⁶⁴.
@@ -30,7 +28,7 @@ impl Aggregator for ExactSum {
         request: &Request,
         bounds: Bounds,
         answers: &[&[u64]],
-    ) -> Result<Numbers, EncodingError> {
+    ) -> Result<Named, EncodingError> {
         let mut total = vec![0u64; encoding::summed_len(request)];
         answers.iter().for_each(|words| fixed_point::add(&mut total, words));
         encoding::decode(request, bounds, Combination::Sum, &total)

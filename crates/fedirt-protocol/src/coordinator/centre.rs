@@ -9,8 +9,8 @@ use crate::message::Question;
 use crate::private;
 use crate::terms::Terms;
 use fedirt_model::centre::{Calibration, Secrecy, Step};
-use fedirt_model::exchange::Aggregate;
 use fedirt_model::fit::TraceEntry;
+use fedirt_model::questions::Aggregate;
 use fedirt_model::statistics::{Combination, Mode};
 use fedirt_privacy::secure::SiteId;
 use std::collections::BTreeSet;
@@ -96,7 +96,7 @@ impl Centre {
                         kept.map_err(|error| CoordinatorError::Encoding { site: terms.label(site), error })?,
                     );
                 }
-                match calibration.advance(request, &Aggregate::new(sums, by_site))? {
+                match calibration.advance(request, Aggregate::new(sums, by_site))? {
                     Step::Ask(request) => Ok(Next::Ask(Box::new(Question::Sums(*request)))),
                     Step::Done(outcome) => {
                         let fit = outcome.fit(terms.mode, codebook::hash(&outcome.items), version);

@@ -13,7 +13,7 @@ mod resemblance;
 mod robust;
 mod rounds;
 
-pub use aggregate::{Aggregator, ExactSum, Numbers};
+pub use aggregate::{Aggregator, ExactSum};
 pub use error::{CoordinatorError, Rejection, ReplayRefusal};
 pub use robust::Robust;
 

@@ -4,11 +4,12 @@
 //! Both look at each site's gradient by itself. That is a fact about them, not about this code: they work in `plain`
 //! only, and they help against odd *sites*. Odd students within every site move every site's gradient alike.
 
-use super::aggregate::{Aggregator, Numbers};
+use super::aggregate::Aggregator;
 use crate::declaration::Bounds;
 use crate::encoding::{self, EncodingError};
 use fedirt_model::exchange::Request;
-use fedirt_model::statistics::{Combination, Statistic};
+use fedirt_model::questions::{GRADIENT, Named};
+use fedirt_model::statistics::Combination;
 
 /// How the sites' gradients are combined. What is not a gradient is added up as ever.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,9 +44,9 @@ impl Aggregator for Robust {
         request: &Request,
         bounds: Bounds,
         answers: &[&[u64]],
-    ) -> Result<Numbers, EncodingError> {
+    ) -> Result<Named, EncodingError> {
         let decode = |words: &&[u64]| encoding::decode(request, bounds, Combination::Sum, words);
-        let sites: Vec<Numbers> = answers.iter().map(decode).collect::<Result<_, _>>()?;
+        let sites: Vec<Named> = answers.iter().map(decode).collect::<Result<_, _>>()?;
         let Some(first) = sites.first() else { return Ok(Vec::new()) };
         let mut out = Vec::with_capacity(first.len());
         let mut values = Vec::with_capacity(sites.len());
@@ -53,11 +54,7 @@ impl Aggregator for Robust {
             let combined = (0..numbers.len()).map(|at| {
                 values.clear();
                 values.extend(sites.iter().map(|site| site[slot].1[at]));
-                if *statistic == Statistic::Gradient {
-                    self.combine(&mut values)
-                } else {
-                    values.iter().sum()
-                }
+                if *statistic == GRADIENT { self.combine(&mut values) } else { values.iter().sum() }
             });
             out.push((*statistic, combined.collect()));
         }

@@ -3,7 +3,7 @@
 use super::{Pinned, Refusal};
 use crate::terms::Terms;
 use fedirt_model::centre::{linked_parts, total_weight};
-use fedirt_model::exchange::{Ask, Request};
+use fedirt_model::exchange::Request;
 use fedirt_privacy::secure::SiteId;
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ impl Pinned {
             }
         }
         let sets = given.iter().map(|site| (0..items.len()).filter(|&j| site[j]).collect());
-        let opening = matches!(request.ask, Ask::Start { .. } | Ask::Counts);
+        let opening = request.ask.conditions().opening;
         let parts = if opening { vec![0; items.len()] } else { linked_parts(items.len(), sets) };
         if request.parts == parts { Ok(()) } else { Err(Refusal::Parts) }
     }

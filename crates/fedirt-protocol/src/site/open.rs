@@ -7,7 +7,7 @@ use crate::policy::{self, Approval};
 use crate::private::{self, Noise, PrivateRefusal};
 use crate::terms::OnLoss;
 use crate::{answerable, codec, coverage, encoding};
-use fedirt_model::exchange::{Ask, Request};
+use fedirt_model::exchange::Request;
 use fedirt_model::private::{Score2Plan, ScoreRequest};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{BoundCohort, Cohort, SignedHello, SiteId, suppress};
@@ -157,14 +157,15 @@ impl SiteMachine {
                 coverage::check_step(thresholds, request, &pinned.declarations, previous, cohort)?;
             }
         }
+        let publishes = request.ask.conditions().publishes_effects;
         if let Some((last, sites)) = &self.totals
-            && asks_totals(request)
+            && request.ask.conditions().once
             && sites == cohort
             && *last != turn
         {
             return Err(Refusal::TotalsTwice(*last));
         }
-        if let Some(last) = self.published.filter(|last| publishes(request) && *last != turn) {
+        if let Some(last) = self.published.filter(|last| publishes && *last != turn) {
             return Err(Refusal::PublishedTwice(last));
         }
         if let (Some((sites, known)), Some(asked)) = (&self.design, design_hash(request))
@@ -212,7 +213,7 @@ impl SiteMachine {
         bounds: Bounds,
         cohort: &BTreeSet<SiteId>,
     ) -> Result<(Vec<u64>, Vec<u64>), Refusal> {
-        let summary = self.site.answer(request);
+        let summary = self.site.answer(request).map_err(encoding::EncodingError::from)?;
         let mut encoded = encoding::encode(request, bounds, &summary)?;
         if let (Mode::Secure, Some(pinned)) = (self.terms.mode, &self.pinned) {
             let open = coverage::open_numbers(self.terms.thresholds, request, &pinned.declarations, cohort);
@@ -273,7 +274,7 @@ impl SiteMachine {
             question,
             cohort: told.cohort.clone(),
             statistics: (told.question.statistics().iter())
-                .map(|(statistic, len)| (statistic.info().name.to_owned(), *len as u64))
+                .map(|(statistic, len)| (statistic.name.to_owned(), *len as u64))
                 .collect(),
             points: Vec::new(),
             effect_totals: false,
@@ -284,13 +285,13 @@ impl SiteMachine {
         };
         match &told.question {
             Question::Sums(request) => {
-                release.points = (policy::points(request).iter())
-                    .map(|point| policy::coordinates(request, &point.psi))
-                    .collect();
-                release.effect_totals = asks_totals(request);
-                release.by_name = publishes(request);
+                release.points =
+                    request.points().iter().map(|psi| policy::coordinates(request, psi)).collect();
+                let conditions = request.ask.conditions();
+                release.effect_totals = conditions.once;
+                release.by_name = conditions.publishes_effects;
                 release.design = design_hash(request);
-                let place = matches!(request.ask, Ask::Close { .. }).then(|| self.site.place()).flatten();
+                let place = conditions.tells_own_effect.then(|| self.site.place()).flatten();
                 release.place = place.map(|place| (place.effect, place.se));
             }
             Question::Scores { stage, request } => {
@@ -304,13 +305,9 @@ impl SiteMachine {
     }
 }
 
-fn publishes(request: &Request) -> bool {
-    matches!(request.ask, Ask::Close { publish_effects: true, .. })
-}
-
 /// The items of a calibration: from its first evaluation on they stay the same.
 fn design_hash(request: &Request) -> Option<[u8; 32]> {
-    if matches!(request.ask, Ask::Start { .. } | Ask::Counts) {
+    if request.ask.conditions().opening {
         return None;
     }
     let mut digest = Sha256::new();
@@ -328,8 +325,4 @@ fn question_hash(hellos: &[Vec<u8>], broadcast: &[u8]) -> [u8; 32] {
         digest.update(Sha256::digest(hello));
     }
     digest.finalize().into()
-}
-
-fn asks_totals(request: &Request) -> bool {
-    matches!(request.ask, Ask::Evaluate { effect_totals: true, .. })
 }

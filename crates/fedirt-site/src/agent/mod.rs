@@ -28,7 +28,6 @@ mod memory;
 mod officer;
 mod policy_file;
 mod preview;
-mod preview_private;
 mod responses;
 mod results;
 mod run;

@@ -1,16 +1,13 @@
 //! What would be sent, number by number, before anything is: nothing of this leaves, or is written down.
 
 use super::AgentError;
-use super::preview_private::private_rounds;
 use super::responses::OwnResponses;
 use super::study::Study;
-use fedirt_model::centre::{AlgorithmKind, Calibration, Enrolled, Secrecy};
-use fedirt_model::design::Design;
-use fedirt_model::exchange::{Ask, Curvature, Effects, Point, Request};
 use fedirt_model::private::MissingAnswers;
-use fedirt_model::site::Site;
-use fedirt_model::statistics::{Combination, Mode};
+use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
+use fedirt_protocol::preview;
+pub use fedirt_protocol::preview::{RoundPreview, StatisticPreview};
 use fedirt_protocol::private::incomplete_rows;
 use serde::Serialize;
 
@@ -44,40 +41,12 @@ pub struct ItemGiven {
     pub codes: Vec<u8>,
 }
 
-/// What a round asks for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RoundPreview {
-    /// Which.
-    pub name: String,
-    /// What the numbers are.
-    pub remark: String,
-    /// The statistics.
-    pub statistics: Vec<StatisticPreview>,
-}
-
-/// A statistic with its numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StatisticPreview {
-    /// Name in the registry.
-    pub name: &'static str,
-    /// What it says.
-    pub meaning: &'static str,
-    /// How many numbers.
-    pub count: usize,
-    /// The numbers.
-    pub numbers: Vec<f64>,
-    /// Whether the site's name stands beside them.
-    pub by_name: bool,
-}
-
 /// What a site with these answers would send under a plan.
 pub fn preview(study: &Study, own: &OwnResponses) -> Result<Preview, AgentError> {
     let terms = &study.terms;
     let declaration = Declaration::of(&own.table, terms);
-    let rounds = match terms.mode {
-        Mode::Private => private_rounds(study, &declaration)?,
-        _ => exact_rounds(study, &declaration, own)?,
-    };
+    let rounds = preview::rounds(terms, &study.site, &own.table)
+        .map_err(|error| AgentError::Mismatch(error.to_string()))?;
     let items = study.plan.items.iter().zip(&declaration.codes).map(|(item, mask)| ItemGiven {
         item: item.name.clone(),
         codes: (0..64).filter(|c| mask >> c & 1 == 1).collect(),
@@ -96,119 +65,6 @@ pub fn preview(study: &Study, own: &OwnResponses) -> Result<Preview, AgentError>
             incomplete_rows(study.terms.private.as_ref().map_or(&[][..], |p| &p.booklets), &own.table),
         ),
     })
-}
-
-fn exact_rounds(
-    study: &Study,
-    declaration: &Declaration,
-    own: &OwnResponses,
-) -> Result<Vec<RoundPreview>, AgentError> {
-    let first = first_request(study, declaration)?;
-    let mut site = Site::new(own.table.clone());
-    let mut rounds = vec![round("1", exact_remark(study.terms.mode), &mut site, &first)];
-    for (name, ask) in later(study, &first) {
-        let request = Request { ask, ..first.clone() };
-        request.check(study.terms.plan.items.len()).map_err(AgentError::Mismatch)?;
-        let remark = "at the starting values, slopes 1 and intercepts 0; the numbers of other parameters are like them";
-        let remark = format!("{}; {remark}", exact_remark(study.terms.mode));
-        rounds.push(round(name, &remark, &mut site, &request));
-    }
-    Ok(rounds)
-}
-
-fn exact_remark(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Plain => "these numbers are sent as they stand here",
-        _ => "these numbers are masked: only the sum over all sites opens",
-    }
-}
-
-/// The first question, as the coordinator would ask it if the other sites had students like these, and all items.
-fn first_request(study: &Study, own: &Declaration) -> Result<Request, AgentError> {
-    let terms = &study.terms;
-    let mut plan = terms.plan.clone();
-    if terms.mode != Mode::Plain {
-        let honest = terms.sites.len().saturating_sub(terms.thresholds.colluders());
-        plan.secrecy = Secrecy::Sums { n_min: terms.thresholds.n_min(), honest };
-    }
-    let all: Vec<u64> =
-        study.plan.items.iter().map(|i| i.categories.iter().fold(0, |m, c| m | 1 << (c & 63))).collect();
-    let sites = (terms.sites.keys()).map(|site| Enrolled {
-        name: terms.label(site),
-        students: own.students,
-        codes: if *site == study.site { own.codes.clone() } else { all.clone() },
-        weighted: own.weighted,
-        total_weight: own.total_weight,
-    });
-    let (_, request) =
-        Calibration::new(plan, sites.collect()).map_err(|e| AgentError::Mismatch(e.to_string()))?;
-    Ok(*request)
-}
-
-/// What later rounds ask, by the plan's algorithm.
-fn later(study: &Study, first: &Request) -> Vec<(&'static str, Ask)> {
-    let sites = study.terms.sites.len();
-    let point = Point { psi: start(&first.design), site_sd: 0.3 };
-    let evaluate =
-        |curvature, effect_totals| Ask::Evaluate { points: vec![point.clone()], curvature, effect_totals };
-    let plain = study.terms.mode == Mode::Plain;
-    let settings = &study.terms.plan.settings;
-    let effects = || vec![0.0; if first.effects == Effects::None { 0 } else { sites }];
-    let published = || Ask::Published { psi: point.psi.clone(), effects: effects(), chosen: None };
-    let mut asks = vec![match settings.algorithm {
-        AlgorithmKind::Newton => ("2 and later", evaluate(Curvature::Observed, plain)),
-        AlgorithmKind::Em => ("2 and later", evaluate(Curvature::Complete, plain)),
-        AlgorithmKind::Meta => ("2", Ask::LocalFit { tolerance: settings.tolerance, iterations: 100 }),
-        _ => ("2 and later", published()),
-    }];
-    if !plain && first.effects == Effects::Fixed {
-        asks.push(("last but one (once)", evaluate(Curvature::Observed, true)));
-    } else if settings.algorithm == AlgorithmKind::Em {
-        asks.push(("last but one", evaluate(Curvature::Observed, plain)));
-    }
-    if first.weighted {
-        asks.push((
-            "for robust standard errors",
-            Ask::Products { point: point.clone(), effect_unit: 1.0, rounded: !plain },
-        ));
-    }
-    asks.push((
-        "closing",
-        Ask::Close {
-            point,
-            sd: 1.0,
-            errors: None,
-            effects: None,
-            publish_effects: study.terms.plan.publish_effects && first.effects != Effects::None,
-        },
-    ));
-    asks
-}
-
-/// Slopes 1; intercepts 0, or falling by 1 around 0 where they must fall.
-fn start(design: &Design) -> Vec<f64> {
-    let mut psi = vec![0.0; design.parameters()];
-    for j in 0..design.len() {
-        let steps = design.categories(j) - 1;
-        let own = &mut psi[design.span(j)];
-        own[0] = 1.0;
-        if design.items()[j].model == "grm" {
-            (0..steps).for_each(|c| own[1 + c] = 0.5 * (steps as f64 - 1.0) - c as f64);
-        }
-    }
-    psi
-}
-
-fn round(name: &str, remark: &str, site: &mut Site, request: &Request) -> RoundPreview {
-    let summary = site.answer(request);
-    let statistics = (request.schema().iter().zip(summary.vectors))
-        .map(|(slot, numbers)| {
-            let info = slot.statistic.info();
-            let by_name = info.combination == Combination::BySite;
-            StatisticPreview { name: info.name, meaning: info.meaning, count: slot.len, numbers, by_name }
-        })
-        .collect();
-    RoundPreview { name: name.to_owned(), remark: remark.to_owned(), statistics }
 }
 
 fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
@@ -249,6 +105,13 @@ fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
                 own.students
             ),
         });
+    }
+    if study.terms.mode != Mode::Private && !own.weighted {
+        remarks.push(
+            "If the students of another site carry weights, this site may be asked for score_products too (products of score \
+             vectors, for robust standard errors), in one more round before the closing one."
+                .into(),
+        );
     }
     if own.weighted {
         remarks.push(

@@ -109,9 +109,11 @@ fn statistics(message: &ToCoordinator, question: Option<&(Turn, Broadcast)>) -> 
     if turn != asked {
         return Vec::new();
     }
-    let entry = |statistic: Statistic, count, numbers| {
-        let info = statistic.info();
-        Numbers { name: info.name, meaning: info.meaning, count, numbers }
+    let entry = |statistic: Statistic, count, numbers| Numbers {
+        name: statistic.name,
+        meaning: statistic.meaning,
+        count,
+        numbers,
     };
     if let (Sums::Plain(words), Question::Sums(request)) = (sums, &told.question) {
         let decode = |combination, words: &[u64]| {

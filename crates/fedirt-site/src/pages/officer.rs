@@ -84,7 +84,7 @@ impl Officer for AtThePages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fedirt_model::statistics::Statistic;
+    use fedirt_model::questions::GRADIENT;
     use fedirt_protocol::message::Turn;
 
     fn officer(asked: Asked) -> AtThePages {
@@ -93,7 +93,7 @@ mod tests {
 
     fn asked(round: u32, attempt: u32, released: u32) -> RoundShown {
         let turn = Turn { round, attempt };
-        RoundShown { turn, question: [round as u8; 32], released, statistics: vec![(Statistic::Gradient, 3)] }
+        RoundShown { turn, question: [round as u8; 32], released, statistics: vec![(GRADIENT, 3)] }
     }
 
     #[test]
@@ -109,6 +109,6 @@ mod tests {
         assert!(shared.approve_round([3; 32]) && shared.state().round.is_none());
         let mut careful = officer(Asked::EachRound);
         assert_eq!(careful.round(&asked(1, 1, 0)), Answer::NotNow);
-        assert_eq!(careful.shared.state().round.unwrap().statistics, [(Statistic::Gradient, 3)]);
+        assert_eq!(careful.shared.state().round.unwrap().statistics, [(GRADIENT, 3)]);
     }
 }

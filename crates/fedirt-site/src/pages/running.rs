@@ -32,8 +32,8 @@ struct Wanted {
 
 fn wanted(statistics: &[(Statistic, usize)]) -> Vec<Wanted> {
     let one = |(statistic, size): &(Statistic, usize)| {
-        let info = statistic.info();
-        Wanted { name: info.name, meaning: info.meaning, size: counted(*size as u64, "number", "numbers") }
+        let size = counted(*size as u64, "number", "numbers");
+        Wanted { name: statistic.name, meaning: statistic.meaning, size }
     };
     statistics.iter().map(one).collect()
 }

@@ -83,11 +83,8 @@ impl Officer for AtTheTerminal {
 
     fn round(&mut self, round: &RoundShown) -> Answer {
         let turn = round.turn;
-        let names: Vec<String> = round
-            .statistics
-            .iter()
-            .map(|(name, size)| format!("{} ({size} numbers)", name.info().name))
-            .collect();
+        let names: Vec<String> =
+            round.statistics.iter().map(|(name, size)| format!("{} ({size} numbers)", name.name)).collect();
         self.aside(|| {
             stderr::note(&format!("{turn} asks for {}", names.join(", ")));
             let approved = ask::can_ask() && ask::yes("Answer this round?").unwrap_or(false);

@@ -27,11 +27,11 @@ impl Block {
         sites: usize,
         students: f64,
     ) -> Self {
-        let steps = request.schema().into_iter().flat_map(|slot| {
+        let steps = request.tensors().into_iter().flat_map(|tensor| {
             // As many fraction bits as the bound of the whole study leaves, at most 44.
-            let bound = slot.statistic.bound(&request.design) * students;
+            let bound = tensor.bound.largest * students;
             let bits = (61.0 - bound.max(1.0).log2().ceil()).min(44.0);
-            std::iter::repeat_n((-bits).exp2(), slot.len)
+            std::iter::repeat_n((-bits).exp2(), tensor.len())
         });
         let mut size = vec![0.0; told.len()];
         for column in by_pattern.each() {

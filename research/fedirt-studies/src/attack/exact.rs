@@ -9,11 +9,11 @@ use super::record::Record;
 use super::transcript::{Exchange, Transcript, asked};
 use super::whole::{Rows, rounded};
 use fedirt_model::centre::AlgorithmKind;
-use fedirt_model::exchange::{Ask, Request};
+use fedirt_model::exchange::Request;
+use fedirt_model::questions::Ask;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::Simulated;
 use fedirt_model::site::Site;
-use fedirt_model::statistics::{Combination, Statistic};
 
 /// Largest gradient per student at which a run ends.
 const TOLERANCE: f64 = 1e-6;
@@ -102,8 +102,8 @@ impl Sheet<'_> {
         let (mut opening, mut rounds, mut closing) = (Vec::new(), Vec::new(), Vec::new());
         for exchange in seen.transcript.exchanges() {
             let kind = match exchange.request.ask {
-                Ask::Evaluate { .. } => &mut rounds,
-                Ask::Close { .. } => &mut closing,
+                Ask::Evaluate(_) => &mut rounds,
+                Ask::Close(_) => &mut closing,
                 _ => &mut opening,
             };
             let by_pattern = answers(&exchange.request, self.condition.items)?;
@@ -191,19 +191,14 @@ struct Outcome {
 
 /// What a student of each pattern would add to the answer: the site's own program is asked, on a table of one row.
 fn answers(request: &Request, items: usize) -> Result<Matrix, AttackError> {
-    let kept: Vec<bool> = request.schema().iter().map(|slot| summed(slot.statistic)).collect();
     let mut out = Vec::new();
     let mut rows = 0;
     for row in cells(items).chunks_exact(items.max(1)) {
         let table = ResponseTable::new(1, items, row.to_vec())?;
-        let summary = Site::new(table).answer(request);
+        let summary = Site::new(table).answer(request)?;
         let before = out.len();
-        summary.vectors.iter().zip(&kept).filter(|(_, kept)| **kept).for_each(|(v, _)| out.extend(v));
+        summary.tensors().filter(|(tensor, _)| tensor.summed()).for_each(|(_, v)| out.extend(v));
         rows = out.len() - before;
     }
     Ok(Matrix::new(rows, out))
-}
-
-fn summed(statistic: Statistic) -> bool {
-    statistic.info().combination == Combination::Sum
 }

@@ -70,6 +70,9 @@ pub enum AttackError {
     /// The table of patterns.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// The answer of a site is not what its question declares.
+    #[error(transparent)]
+    Reply(#[from] fedirt_model::questions::ReplyError),
     /// The transcript has no end.
     #[error("the run came to no end")]
     NoClosing,

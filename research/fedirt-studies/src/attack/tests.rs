@@ -7,9 +7,10 @@ use super::whole::rounded;
 use super::*;
 use crate::harness::{Journal, Unwatched};
 use fedirt_model::centre::{AlgorithmKind, Plan, Secrecy, Settings};
-use fedirt_model::exchange::{Ask, Effects, Request};
+use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::quadrature::{Grid, GridSpec};
+use fedirt_model::questions::Ask;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::in_process::{self, Observer, Sent, Setting};
@@ -143,9 +144,9 @@ fn a_secure_run_asks_for_the_sums_that_are_attacked() {
     let asked: Vec<&Request> = open.exchanges().map(|e| &e.request).collect();
     assert_eq!(asked.len(), seen.0.len());
     for (open, hidden) in asked.iter().zip(&seen.0) {
-        assert_eq!(open.schema(), hidden.schema());
-        if let (Ask::Evaluate { points: a, .. }, Ask::Evaluate { points: b, .. }) = (&open.ask, &hidden.ask) {
-            assert_eq!(a, b);
+        assert_eq!(open.tensors(), hidden.tensors());
+        if let (Ask::Evaluate(a), Ask::Evaluate(b)) = (&open.ask, &hidden.ask) {
+            assert_eq!(a.points, b.points);
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::AttackError;
 use fedirt_model::centre::{AlgorithmKind, Plan, Secrecy, Settings};
-use fedirt_model::exchange::{Ask, Effects, Request};
+use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::quadrature::GridSpec;
-use fedirt_model::statistics::{Combination, Statistic};
+use fedirt_model::questions::{Ask, Close, Named, Published};
+use fedirt_model::statistics::Combination;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::in_process::{self, Observer, Sent};
 use fedirt_protocol::message::{Question, Turn};
@@ -19,7 +20,7 @@ pub(super) struct Exchange {
     /// The question.
     pub request: Request,
     /// Each site's answer, in the order of the sites.
-    pub answers: Vec<Vec<(Statistic, Vec<f64>)>>,
+    pub answers: Vec<Named>,
 }
 
 impl Exchange {
@@ -32,7 +33,7 @@ impl Exchange {
     pub(super) fn sum(&self) -> Vec<f64> {
         let mut total: Vec<f64> = Vec::new();
         for answer in &self.answers {
-            let summed = answer.iter().filter(|(s, _)| s.info().combination == Combination::Sum);
+            let summed = answer.iter().filter(|(s, _)| s.combination == Combination::Sum);
             let numbers: Vec<f64> = summed.flat_map(|(_, numbers)| numbers).copied().collect();
             total.resize(numbers.len(), 0.0);
             total.iter_mut().zip(numbers).for_each(|(t, x)| *t += x);
@@ -97,13 +98,13 @@ impl Transcript {
 
     /// The rounds of the published protocol.
     pub(super) fn published(&self) -> Vec<&Exchange> {
-        self.exchanges().filter(|e| matches!(e.request.ask, Ask::Published { .. })).collect()
+        self.exchanges().filter(|e| matches!(e.request.ask, Ask::Published(_))).collect()
     }
 
     /// The fitted model for the students of a site: what everybody learns at the end.
     pub(super) fn fitted(&self, site: usize) -> Result<Point, AttackError> {
         let closing = self.exchanges().find_map(|e| match &e.request.ask {
-            Ask::Close { point, effects, .. } => Some((e, point, effects)),
+            Ask::Close(Close { point, effects, .. }) => Some((e, point, effects)),
             _ => None,
         });
         let (exchange, point, effects) = closing.ok_or(AttackError::NoClosing)?;
@@ -114,7 +115,7 @@ impl Transcript {
 
 /// The point at which a round of the published protocol was asked.
 pub(super) fn asked(request: &Request, site: usize) -> Option<Point> {
-    let Ask::Published { psi, effects, .. } = &request.ask else { return None };
+    let Ask::Published(Published { psi, effects, .. }) = &request.ask else { return None };
     let effect = match request.effects {
         Effects::Fixed => effects.get(site).copied().unwrap_or(0.0),
         _ => 0.0,

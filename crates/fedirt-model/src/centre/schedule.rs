@@ -1,0 +1,136 @@
+//! Which questions a calibration asks, in which order: data that the calibration is driven by and a site's preview
+//! shows.
+
+use super::algorithm::{Algorithm, AlgorithmKind, ErrorSource};
+use super::averaging::{FedAvg, FedSgd};
+use super::bfgs::Bfgs;
+use super::calibration::Plan;
+use super::em::Em;
+use super::meta::Meta;
+use super::newton::Newton;
+use crate::exchange::{Effects, Point, Request};
+use crate::questions::evaluate::Curvature;
+use crate::questions::start::BetweenSites;
+use crate::questions::{Ask, Close, Evaluate, Products};
+
+/// A stage of a calibration. In each stage the same question is asked, once or in several rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// The first round: which categories were used, and tables for starting values.
+    Opening,
+    /// The rounds of the algorithm.
+    Iterations {
+        /// Whether there is exactly one.
+        one_round: bool,
+    },
+    /// One round for the observed information at the solution, for algorithms that do not bring it, and for sums over
+    /// fixed effects where those may be asked for once only.
+    Information,
+    /// One round of score products, for robust standard errors of weighted fits. It is left out if the information is
+    /// not positive definite.
+    Products,
+    /// The last round: sums at the estimates.
+    Closing,
+}
+
+/// The questions of a calibration. Only their parameters are missing, which are known round by round.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schedule {
+    pub(super) opening: Ask,
+    pub(super) iterations: Ask,
+    one_round: bool,
+    pub(super) information: Option<Evaluate>,
+    pub(super) products: Option<Products>,
+    pub(super) closing: Close,
+}
+
+/// What an algorithm declares.
+struct Declared {
+    opening: Ask,
+    iterations: Ask,
+    one_round: bool,
+    errors: ErrorSource,
+}
+
+fn declared<A: Algorithm>(plan: &Plan) -> Declared {
+    Declared {
+        opening: A::opening(plan),
+        iterations: A::question(&plan.settings, plan.secrecy.by_site()).into(),
+        one_round: A::ONE_ROUND,
+        errors: A::ERRORS,
+    }
+}
+
+impl AlgorithmKind {
+    fn declared(self, plan: &Plan) -> Declared {
+        match self {
+            Self::Newton => declared::<Newton>(plan),
+            Self::Em => declared::<Em>(plan),
+            Self::Bfgs => declared::<Bfgs>(plan),
+            Self::Fedsgd => declared::<FedSgd>(plan),
+            Self::Fedavg => declared::<FedAvg>(plan),
+            Self::Meta => declared::<Meta>(plan),
+        }
+    }
+}
+
+/// A point at which nothing is evaluated: the place of parameters that are not known yet.
+fn nowhere() -> Point {
+    Point { psi: Vec::new(), site_sd: 0.0 }
+}
+
+impl Schedule {
+    /// The questions of a plan, with the effects that are estimated and whether any site has weights.
+    pub(super) fn new(plan: &Plan, effects: Effects, weighted: bool) -> Self {
+        let Declared { opening, iterations, one_round, errors } = plan.settings.algorithm.declared(plan);
+        // Sums over fixed effects are part of every round where the coordinator sees each site's sums anyway.
+        let totals_at_the_end = effects == Effects::Fixed && !plan.secrecy.by_site();
+        let asks_information = match errors {
+            ErrorSource::LastRound => totals_at_the_end,
+            ErrorSource::ExtraRound => true,
+            ErrorSource::Itself => false,
+        };
+        let between = plan.secrecy.between();
+        let robust = weighted && errors != ErrorSource::Itself;
+        let withheld = effects == Effects::Random && between == BetweenSites::Withheld;
+        Self {
+            opening,
+            iterations,
+            one_round,
+            information: asks_information.then(|| Evaluate {
+                points: Vec::new(),
+                curvature: Curvature::Observed,
+                effect_totals: true,
+            }),
+            products: (robust && !withheld).then(|| Products {
+                point: nowhere(),
+                effect_unit: 1.0,
+                rounded: effects == Effects::Random && between == BetweenSites::Rounded,
+            }),
+            closing: Close {
+                point: nowhere(),
+                sd: 1.0,
+                errors: None,
+                effects: None,
+                publish_effects: plan.publish_effects && effects != Effects::None,
+            },
+        }
+    }
+
+    /// The stages in their order, each with its question.
+    pub fn stages(&self) -> Vec<(Stage, Ask)> {
+        let mut stages = vec![
+            (Stage::Opening, self.opening.clone()),
+            (Stage::Iterations { one_round: self.one_round }, self.iterations.clone()),
+        ];
+        stages.extend(self.information.clone().map(|question| (Stage::Information, question.into())));
+        stages.extend(self.products.clone().map(|question| (Stage::Products, question.into())));
+        stages.push((Stage::Closing, self.closing.clone().into()));
+        stages
+    }
+
+    /// Whether an algorithm asks what it declared, but for the parameters.
+    pub(super) fn is_iteration(&self, request: &Request) -> bool {
+        request.ask.at(request, &nowhere(), 0) == self.iterations.at(request, &nowhere(), 0)
+    }
+}

@@ -1,0 +1,67 @@
+//! The first question of algorithms that start from fixed parameters: which categories anybody chose.
+
+use super::reply::reply;
+use super::shared::{STUDENTS, WEIGHT, count};
+use super::{Axis, Bound, Conditions, Shape, SumQuestion, Tensor};
+use crate::exchange::{Point, Request};
+use crate::site::SiteView;
+use crate::statistics::Statistic;
+use serde::{Deserialize, Serialize};
+
+const CATEGORY_COUNTS: Statistic =
+    Statistic::sum("category_counts", "how many answers fell into each category");
+
+/// Counts by category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts;
+
+reply! {
+    /// Students and their answers.
+    struct CountsReply to |_question: Counts, request| {
+        /// Number of students.
+        students: f64 = STUDENTS => count(),
+        /// Sum of their weights.
+        weight: f64 = WEIGHT => count(),
+        /// Weighted answers in each category of each item.
+        category_counts: Vec<f64> = CATEGORY_COUNTS =>
+            (Shape::Vector(Axis::cells(&request.design)), Bound::per_student(1.0)),
+    }
+}
+
+impl SumQuestion for Counts {
+    type Reply = CountsReply;
+
+    fn tensors(&self, request: &Request) -> Vec<Tensor> {
+        CountsReply::tensors(self, request)
+    }
+
+    fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
+        Vec::new()
+    }
+
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            opening: true,
+            differs_by_site: false,
+            publishes_effects: false,
+            once: false,
+            tells_own_effect: false,
+        }
+    }
+
+    fn check(&self, _request: &Request) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn at(&self, _request: &Request, _point: &Point, _sites: usize) -> Self {
+        *self
+    }
+
+    fn answer(&self, site: &SiteView<'_>) -> CountsReply {
+        CountsReply {
+            students: site.data.students as f64,
+            weight: site.data.total_weight,
+            category_counts: site.data.category_counts(),
+        }
+    }
+}

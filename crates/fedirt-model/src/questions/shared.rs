@@ -1,0 +1,72 @@
+//! Statistics that several questions ask for, and checks that several questions make.
+
+use super::tensor::{Axis, Bound, Shape, top_score};
+use crate::exchange::{Point, Request};
+use crate::statistics::Statistic;
+
+/// Number of students.
+pub(super) const STUDENTS: Statistic = Statistic::sum("students", "how many students the site counts");
+
+/// Sum of the students' weights.
+pub(super) const WEIGHT: Statistic = Statistic::sum("weight", "the sum of the students' weights");
+
+/// Marginal log-likelihood.
+pub(super) const LOGLIK: Statistic =
+    Statistic::sum("loglik", "how well the current parameters explain the answers");
+
+/// Gradient of the log-likelihood in the item parameters.
+pub const GRADIENT: Statistic =
+    Statistic::sum("gradient", "in which direction each item parameter would explain them better");
+
+/// One count to which a student of weight one adds at most one.
+pub(super) fn count() -> (Shape, Bound) {
+    (Shape::scalar(), Bound::per_student(1.0))
+}
+
+/// The log-likelihood at one point.
+pub(super) fn loglik(request: &Request) -> (Shape, Bound) {
+    (Shape::scalar(), Bound::per_student(1000.0 * request.design.len() as f64))
+}
+
+/// The gradient along some axis.
+pub(super) fn gradient(request: &Request, axis: Axis) -> (Shape, Bound) {
+    let design = &request.design;
+    (Shape::Vector(axis), Bound::per_student(64.0 * top_score(design) * design.len() as f64))
+}
+
+pub(super) fn finite(numbers: &[f64]) -> bool {
+    numbers.iter().all(|x| x.is_finite())
+}
+
+/// One finite number per item parameter.
+pub(super) fn check_parameters(request: &Request, psi: &[f64]) -> Result<(), String> {
+    let p = request.design.parameters();
+    if psi.len() == p && finite(psi) { Ok(()) } else { Err(format!("{p} finite parameters are needed")) }
+}
+
+/// Item parameters, and an SD of site effects.
+pub(super) fn check_point(request: &Request, point: &Point) -> Result<(), String> {
+    check_parameters(request, &point.psi)?;
+    if (0.0..=100.0).contains(&point.site_sd) {
+        Ok(())
+    } else {
+        Err(format!("an SD of site effects of {}", point.site_sd))
+    }
+}
+
+/// Most steps or iterations that a site makes in one round.
+const MAX_STEPS: usize = 10_000;
+
+/// A number of local steps.
+pub(super) fn check_steps(steps: usize) -> Result<(), String> {
+    if steps <= MAX_STEPS { Ok(()) } else { Err(format!("{steps} local steps are too many")) }
+}
+
+/// A number rounded to three significant digits.
+pub(super) fn three_digits(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let unit = 10f64.powi(2 - x.abs().log10().floor() as i32);
+    (x * unit).round() / unit
+}

@@ -1,0 +1,230 @@
+//! How a question declares the numbers of its reply: one [`Tensor`] for each named group of numbers.
+
+use crate::design::Design;
+use crate::exchange::triangle;
+use crate::statistics::{Combination, Statistic};
+
+/// What a site must give to stand behind a number.
+///
+/// A sum that only one site fills is that site's number. So in `secure` every site counts, number by number, how many
+/// sites of the cohort stand behind it, from what all sites have declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Need {
+    /// Nothing: every site stands behind the number.
+    Nothing,
+    /// One item of the design.
+    Item(usize),
+    /// Two items, the smaller first.
+    Pair(usize, usize),
+    /// Any item of a linked part.
+    Part(usize),
+}
+
+impl Need {
+    /// What a site must give to stand behind an entry of a matrix, from the needs of its row and its column.
+    ///
+    /// An item says more than the part that it belongs to. A site belongs to one part, so entries between two parts are
+    /// zero at every site and either part will do.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, need) | (need, Self::Nothing) => need,
+            (pair @ Self::Pair(..), _) | (_, pair @ Self::Pair(..)) => pair,
+            (Self::Item(j), Self::Item(l)) if j == l => Self::Item(j),
+            (Self::Item(j), Self::Item(l)) => Self::Pair(j.min(l), j.max(l)),
+            (item @ Self::Item(_), Self::Part(_)) | (Self::Part(_), item @ Self::Item(_)) => item,
+            (Self::Part(a), Self::Part(b)) => Self::Part(a.max(b)),
+        }
+    }
+}
+
+/// What one index of a tensor runs over: for each position, what a site must give to stand behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis(Vec<Need>);
+
+impl Axis {
+    /// Positions that every site stands behind.
+    pub fn shared(len: usize) -> Self {
+        Self(vec![Need::Nothing; len])
+    }
+
+    /// The items.
+    pub fn items(design: &Design) -> Self {
+        Self((0..design.len()).map(Need::Item).collect())
+    }
+
+    /// The item parameters, item after item.
+    pub fn parameters(design: &Design) -> Self {
+        Self((0..design.len()).flat_map(|j| design.span(j).map(move |_| Need::Item(j))).collect())
+    }
+
+    /// The parameters of one item.
+    pub fn item_parameters(design: &Design, item: usize) -> Self {
+        Self(vec![Need::Item(item); design.span(item).len()])
+    }
+
+    /// The categories, item after item.
+    pub fn cells(design: &Design) -> Self {
+        Self((0..design.len()).flat_map(|j| design.cell_span(j).map(move |_| Need::Item(j))).collect())
+    }
+
+    /// The linked parts of the design.
+    pub fn parts(count: usize) -> Self {
+        Self((0..count).map(Need::Part).collect())
+    }
+
+    /// This axis with another one behind it.
+    #[must_use]
+    pub fn then(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no positions.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The shape of a tensor: how many numbers, in which order, and who stands behind each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// One number per position.
+    Vector(Axis),
+    /// A matrix, row by row.
+    Matrix(Axis, Axis),
+    /// The lower triangle of a symmetric matrix, row by row.
+    Triangle(Axis),
+    /// The lower triangles of the blocks along the diagonal of a symmetric matrix, block by block.
+    Blocks(Vec<Axis>),
+}
+
+impl Shape {
+    /// One number that every site stands behind.
+    pub fn scalar() -> Self {
+        Self::Vector(Axis::shared(1))
+    }
+
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Vector(axis) => axis.len(),
+            Self::Matrix(rows, columns) => rows.len() * columns.len(),
+            Self::Triangle(axis) => triangle(axis.len()),
+            Self::Blocks(blocks) => blocks.iter().map(|axis| triangle(axis.len())).sum(),
+        }
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What a site must give to stand behind each entry.
+    pub fn needs(&self) -> Vec<Need> {
+        let mut needs = Vec::with_capacity(self.len());
+        let lower = |axis: &Axis, needs: &mut Vec<Need>| {
+            for (r, row) in axis.0.iter().enumerate() {
+                needs.extend(axis.0[..=r].iter().map(|column| row.and(*column)));
+            }
+        };
+        match self {
+            Self::Vector(axis) => needs.extend(&axis.0),
+            Self::Matrix(rows, columns) => {
+                for row in &rows.0 {
+                    needs.extend(columns.0.iter().map(|column| row.and(*column)));
+                }
+            }
+            Self::Triangle(axis) => lower(axis, &mut needs),
+            Self::Blocks(blocks) => blocks.iter().for_each(|axis| lower(axis, &mut needs)),
+        }
+        needs
+    }
+}
+
+/// What a bound on a number is counted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Per {
+    /// Each student of weight one adds at most the bound.
+    Student,
+    /// Each site adds at most the bound, whatever its size.
+    Site,
+    /// Each student adds at most the bound times the square of the weight.
+    SquaredWeight,
+    /// Each pair of students of a site adds at most the bound.
+    StudentPair,
+}
+
+/// How large one contribution to a number can be. The sum over the cohort must fit into a fixed-point word, so these
+/// bounds are generous: ability stays within ±26 (nodes to 6, effects to 20) and parameters within a site's policy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// Largest absolute contribution.
+    pub largest: f64,
+    /// Of what.
+    pub per: Per,
+}
+
+impl Bound {
+    /// A bound on what a student of weight one adds.
+    pub fn per_student(largest: f64) -> Self {
+        Self { largest, per: Per::Student }
+    }
+
+    /// A bound on what a site adds.
+    pub fn per_site(largest: f64) -> Self {
+        Self { largest, per: Per::Site }
+    }
+}
+
+/// The highest score of any item of the design.
+pub(crate) fn top_score(design: &Design) -> f64 {
+    (0..design.len()).map(|j| design.categories(j) - 1).max().unwrap_or(1) as f64
+}
+
+/// How a number depends on a site as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteTerm {
+    /// A sum over the site's students, or a number that tells nothing more about the site than such sums do.
+    Plain,
+    /// A product of the site's totals. With few sites the sums of such products determine the terms of each site (two or
+    /// three unknown integers have one solution), so a site's policy restricts them in `secure`.
+    Product {
+        /// Whether each site rounds its terms to three significant digits.
+        rounded: bool,
+    },
+}
+
+/// A named group of numbers in a reply: everything that masking, policies and the officer's words need to know of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    /// What the numbers are.
+    pub statistic: Statistic,
+    /// How many there are, in which order, and who stands behind each.
+    pub shape: Shape,
+    /// How large they can be.
+    pub bound: Bound,
+    /// How they depend on a site as a whole.
+    pub term: SiteTerm,
+}
+
+impl Tensor {
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        self.shape.is_empty()
+    }
+
+    /// Whether the coordinator adds it up over sites; otherwise it is kept beside the site's name.
+    pub fn summed(&self) -> bool {
+        self.statistic.combination == Combination::Sum
+    }
+}
