@@ -107,7 +107,7 @@ const NOW: Timestamp = Timestamp(0);
 const N_MIN: usize = 3;
 
 /// Terms of a run in one process: sites are numbered, so that their order is that of the files.
-fn terms(plan: Plan, setting: Setting, names: &[String]) -> Result<Terms, RunError> {
+pub fn terms(plan: Plan, setting: Setting, names: &[String]) -> Result<Terms, RunError> {
     let stuck = |e: &dyn std::fmt::Display| RunError::Stuck(e.to_string());
     let study = StudyId::try_from("in one process").map_err(|e| stuck(&e))?;
     let mut sites = BTreeMap::new();
