@@ -268,6 +268,7 @@ fn uploads(answers: &[Vec<Arc<ToCoordinator>>]) -> Result<Vec<Vec<u8>>, String> 
 /// A result without what noisy sums decide: nothing that is left may depend on a row.
 fn without_estimates(mut fit: Fit) -> String {
     for item in &mut fit.items {
+        (item.parameters, item.se) = Default::default();
         (item.a, item.se_a) = (None, None);
         [&mut item.d, &mut item.b, &mut item.se_d, &mut item.se_b].into_iter().for_each(Vec::clear);
     }
