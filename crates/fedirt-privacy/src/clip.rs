@@ -31,9 +31,6 @@ pub enum ClipError {
         /// Coordinates of the noise.
         noise: usize,
     },
-    /// Parts that were clipped in different ways.
-    #[error("these sums were not clipped in the same way")]
-    Different,
 }
 
 /// Adds up rows, each clipped to norm C and rounded to the lattice.
@@ -96,21 +93,6 @@ impl Clipper {
             self.sum.iter_mut().zip(self.row.iter()).for_each(|(s, q)| *s = s.wrapping_add(*q));
         }
         self.row.as_mut_slice().zeroize();
-    }
-
-    /// An empty one of the same kind, for another thread.
-    pub fn empty(&self) -> Self {
-        let zeros = || Zeroizing::new(vec![0; self.sum.len()]);
-        Self { clip: self.clip, step: self.step, limit: self.limit, row: zeros(), sum: zeros() }
-    }
-
-    /// Adds what another thread has added up. Sums are of integers: the order changes nothing.
-    pub fn absorb(&mut self, other: Self) -> Result<(), ClipError> {
-        if (self.clip, self.step, self.sum.len()) != (other.clip, other.step, other.sum.len()) {
-            return Err(ClipError::Different);
-        }
-        self.sum.iter_mut().zip(other.sum.iter()).for_each(|(s, q)| *s = s.wrapping_add(*q));
-        Ok(())
     }
 
     /// The sum.

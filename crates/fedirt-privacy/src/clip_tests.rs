@@ -63,16 +63,12 @@ fn settings_are_checked() {
 }
 
 #[test]
-fn threads_add_up_and_nothing_prints() {
+fn nothing_prints() {
     let rows: Vec<Vec<f64>> = (0..10).map(|i| vec![0.1 * f64::from(i), -0.03]).collect();
-    let mut first = Clipper::new(0.7, STEP, 2).unwrap();
-    let mut second = first.empty();
-    rows[..4].iter().for_each(|r| first.add(r));
-    rows[4..].iter().for_each(|r| second.add(r));
-    assert!(second.absorb(Clipper::new(0.8, STEP, 2).unwrap()).is_err());
-    second.absorb(first).unwrap();
-    assert_eq!(format!("{second:?}"), "Clipper(norm 0.7, step 9.765625e-4, width 2)");
-    let sum = second.finish();
+    let mut clipper = Clipper::new(0.7, STEP, 2).unwrap();
+    rows.iter().for_each(|r| clipper.add(r));
+    assert_eq!(format!("{clipper:?}"), "Clipper(norm 0.7, step 9.765625e-4, width 2)");
+    let sum = clipper.finish();
     assert_eq!(format!("{sum:?}"), "ClippedSum(2 secret numbers)");
     assert_eq!(sum.exact_sum_for_a_trusted_server()[1] as i64, sum_of(0.7, &rows, 2)[1]);
 }
@@ -81,7 +77,7 @@ fn threads_add_up_and_nothing_prints() {
 fn noise_is_added_once_and_in_full() {
     let random = || ChaCha20Rng::seed_from_u64(4);
     let mut noise = vec![0; 3];
-    NoiseShare::draw(&mut random(), 9, 3).add_at_a_trusted_server(&mut noise).unwrap();
+    NoiseShare::draw(&mut random(), 9, 3).add_to(&mut noise).unwrap();
     let mut clipper = Clipper::new(1.0, STEP, 3).unwrap();
     clipper.add(&[0.5, 0.0, -0.5]);
     let noisy = clipper.finish().with_noise(NoiseShare::draw(&mut random(), 9, 3)).unwrap();

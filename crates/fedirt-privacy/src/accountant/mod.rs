@@ -22,7 +22,7 @@ mod special;
 pub use calibrate::noise_multiplier;
 pub use discrete::{DistributedNoise, Slack, TAIL_EXPONENT};
 pub use gaussian::GaussianDp;
-pub use rdp::{Conversion, RdpEpsilon, amplified_rdp, rdp_epsilon, rdp_epsilon_of_curve, rdp_of_round};
+pub use rdp::{Conversion, RdpEpsilon, amplified_rdp, rdp_epsilon};
 
 pub(crate) use special::normal_cdf;
 
@@ -72,9 +72,6 @@ pub enum AccountantError {
     /// Nothing to compose.
     #[error("no mechanism was given: nothing is released, and there is nothing to account for")]
     NoMechanism,
-    /// An order that Rényi divergences of this kind do not have.
-    #[error("the Rényi order is {0}; it must be a finite number above 1")]
-    Order(f64),
     /// No noise multiplier within reach gives the wanted ε.
     #[error(
         "epsilon = {epsilon} at delta = {delta:e} is not reached by any noise multiplier from {least} to {most}; change delta, the sampling rate or the rounds"

@@ -20,15 +20,6 @@ pub enum Conversion {
 }
 
 impl Conversion {
-    /// ε at δ of a divergence τ of order α > 1; below 0 where more privacy is left than (0, δ).
-    pub fn epsilon_at(self, divergence: f64, order: f64, delta: Delta) -> Result<f64, AccountantError> {
-        if order.is_finite() && order > 1.0 {
-            Ok(self.epsilon(divergence, order, delta.value().ln()))
-        } else {
-            Err(AccountantError::Order(order))
-        }
-    }
-
     fn epsilon(self, tau: f64, order: f64, ln_delta: f64) -> f64 {
         let t = order - 1.0;
         match self {
@@ -59,25 +50,6 @@ pub fn rdp_epsilon(
     let ln_delta = delta.value().ln();
     let (t, epsilon) = minimise(1e-2, |t| conversion.epsilon(total(mechanisms, 1.0 + t), 1.0 + t, ln_delta));
     Ok(RdpEpsilon { epsilon: epsilon.max(0.0), order: 1.0 + t })
-}
-
-/// ε at δ of a Rényi curve that is known at the integer orders 2..=256 only.
-pub fn rdp_epsilon_of_curve(curve: impl Fn(u32) -> f64, delta: Delta, conversion: Conversion) -> RdpEpsilon {
-    let ln_delta = delta.value().ln();
-    let at = |order: u32| RdpEpsilon {
-        epsilon: conversion.epsilon(curve(order), f64::from(order), ln_delta).max(0.0),
-        order: f64::from(order),
-    };
-    (3..=256).map(at).fold(at(2), |best, next| if next.epsilon < best.epsilon { next } else { best })
-}
-
-/// Rényi divergence of order α > 1 of one round of this mechanism.
-pub fn rdp_of_round(mechanism: &Mechanism, order: f64) -> Result<f64, AccountantError> {
-    if order.is_finite() && order > 1.0 {
-        Ok(round(mechanism.sampling_rate(), mechanism.noise_multiplier(), order))
-    } else {
-        Err(AccountantError::Order(order))
-    }
 }
 
 fn total(mechanisms: &[Mechanism], order: f64) -> f64 {

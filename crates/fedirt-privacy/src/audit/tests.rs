@@ -135,7 +135,7 @@ impl Subject for Sites {
                 let (sum, share) = (self.clipped(site, rows), self.share(seed, site, turn));
                 let words = if self.fault == OneCoordinateWithoutNoise {
                     let (mut words, mut noise) = (sum.exact_sum_for_a_trusted_server(), vec![0; WIDTH]);
-                    share.add_at_a_trusted_server(&mut noise).unwrap();
+                    share.add_to(&mut noise).unwrap();
                     noise[2] = 0;
                     crate::fixed_point::add(&mut words, &noise);
                     words

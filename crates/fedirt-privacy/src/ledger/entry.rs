@@ -1,6 +1,6 @@
 //! What a line of the ledger says.
 
-use super::budget::{Budget, Cost};
+use super::budget::Budget;
 use crate::accountant::Slack;
 use crate::secure::{NameError, SiteId, StudyId, Thresholds};
 use std::collections::BTreeSet;
@@ -68,8 +68,8 @@ pub struct Debit {
     pub cohort: u32,
     /// SHA-256 of what the attempt was asked: it has one question.
     pub question: [u8; 32],
-    /// What it costs.
-    pub cost: Cost,
+    /// What it costs: μ² = 1/σ² of a sum in which every student takes part.
+    pub mu_squared: f64,
     /// What integer noise costs on top.
     pub slack: Slack,
     /// The officer has accepted that exact sums were released before: ε is "for this release alone".
@@ -83,8 +83,11 @@ pub struct Debit {
 impl std::fmt::Debug for Debit {
     /// Without the fingerprints.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { population, study, round, attempt, cost, time, .. } = self;
-        write!(f, "Debit({population}, {study}, round {round}, attempt {attempt}, {cost:?}, {time})")
+        let Self { population, study, round, attempt, mu_squared, time, .. } = self;
+        write!(
+            f,
+            "Debit({population}, {study}, round {round}, attempt {attempt}, mu squared {mu_squared}, {time})"
+        )
     }
 }
 
@@ -95,8 +98,6 @@ pub enum ExactMode {
     Plain,
     /// The coordinator sees sums over the cohort.
     Secure(Thresholds),
-    /// The coordinator sees clipped sums and adds noise afterwards.
-    Central,
 }
 
 /// Exact sums of a study.

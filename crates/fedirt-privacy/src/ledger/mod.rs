@@ -14,8 +14,8 @@
 //! *end* leave a whole chain: a site that has kept an earlier head (results do) asks [`Ledger::contains`].
 //!
 //! Two kinds of entries:
-//! - **Private releases** debit μ² or a Rényi divergence from an account ([`Budget`]).
-//! - **Exact releases** (`plain`, `secure`, `central`) count as ε = ∞ against the coordinator. Private results on
+//! - **Private releases** debit μ² from an account ([`Budget`]).
+//! - **Exact releases** (`plain`, `secure`) count as ε = ∞ against the coordinator. Private results on
 //!   that population are refused afterwards, unless the debit says that the officer accepts an ε "for this
 //!   release alone". A `secure` study is refused when, subtracted from an earlier one, it would show a few
 //!   sites or a few students.
@@ -29,7 +29,7 @@ mod line;
 mod refusal;
 mod text;
 
-pub use budget::{Balance, Budget, Cost};
+pub use budget::{Balance, Budget};
 pub use entry::{AccountOpening, Debit, Entry, ExactMode, ExactRelease, Label};
 pub use exact::{FEWEST_CHANGED_ROWS, row_fingerprint};
 pub use line::{Head, Line};
@@ -37,7 +37,6 @@ pub use refusal::{LedgerError, Refusal};
 
 use crate::accountant::Slack;
 use crate::secure::StudyId;
-use refusal::dates;
 use std::collections::BTreeMap;
 
 /// A ledger that was read and replayed.
@@ -106,10 +105,10 @@ impl Ledger {
         self.accounts.get(population)
     }
 
-    /// Whether a whole run fits, before it begins: each planned round costs this much.
-    pub fn fits(&self, population: &Label, debits: &[(Cost, Slack)]) -> Result<(), Refusal> {
+    /// Whether a whole run fits, before it begins: each planned round costs this μ² and this much for noise in integers.
+    pub fn fits(&self, population: &Label, debits: &[(f64, Slack)]) -> Result<(), Refusal> {
         let mut balance = self.account(population)?.clone();
-        debits.iter().try_for_each(|(cost, slack)| balance.debit(population, *cost, *slack))
+        debits.iter().try_for_each(|(mu_squared, slack)| balance.debit(population, *mu_squared, *slack))
     }
 
     fn account(&self, population: &Label) -> Result<&Balance, Refusal> {
@@ -125,13 +124,16 @@ impl Ledger {
                 if self.accounts.contains_key(&population) {
                     return Err(Refusal::AlreadyOpen { population });
                 }
-                Balance::open(opening.budget)?;
             }
             Entry::Debit(debit) => {
                 debit.rows.sort_unstable();
                 // First: what is paid for already asks for nothing more.
                 self.check_new(debit)?;
-                self.account(&debit.population)?.clone().debit(&debit.population, debit.cost, debit.slack)?;
+                self.account(&debit.population)?.clone().debit(
+                    &debit.population,
+                    debit.mu_squared,
+                    debit.slack,
+                )?;
                 self.check_exact_before(debit)?;
             }
             Entry::Exact(release) => {
@@ -152,14 +154,21 @@ impl Ledger {
         let head = line.head();
         match line.into_entry() {
             Entry::Open(opening) => {
-                let balance = Balance::open(opening.budget).map_err(|e| not_allowed(e.into()))?;
-                self.accounts.insert(opening.population, balance);
+                self.accounts.insert(opening.population, Balance::open(opening.budget));
             }
             Entry::Debit(Debit {
-                population, study, round, attempt, question, cost, slack, rows, ..
+                population,
+                study,
+                round,
+                attempt,
+                question,
+                mu_squared,
+                slack,
+                rows,
+                ..
             }) => {
                 if let Some(balance) = self.accounts.get_mut(&population) {
-                    balance.debit(&population, cost, slack).map_err(not_allowed)?;
+                    balance.debit(&population, mu_squared, slack).map_err(not_allowed)?;
                 }
                 self.keep_rows(number, &population, &rows);
                 self.debited.insert((population, study, round, attempt), question);
@@ -244,13 +253,6 @@ impl Ledger {
             .collect();
         times.dedup();
         times
-    }
-
-    /// What a private result on this population must say, if exact sums were released before.
-    pub fn caveat(&self, population: &Label) -> Option<String> {
-        let times = self.exact_release_times(population);
-        let sentence = || format!("ε for this release alone; exact sums were released on {}", dates(&times));
-        (!times.is_empty()).then(sentence)
     }
 }
 

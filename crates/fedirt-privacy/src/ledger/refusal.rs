@@ -1,6 +1,6 @@
 //! Why a ledger cannot be read, and why an entry is refused.
 
-use super::{Balance, Budget, FEWEST_CHANGED_ROWS, Label};
+use super::{Balance, FEWEST_CHANGED_ROWS, Label};
 use crate::accountant::AccountantError;
 use crate::secure::{ChainRefusal, StudyId};
 
@@ -87,14 +87,6 @@ pub enum Refusal {
         /// Σκ.
         kappa: f64,
     },
-    /// A Rényi debit on an account in μ², or of another order.
-    #[error("{population} is accounted for in {budget}, and this debit is in other terms")]
-    OtherTerms {
-        /// Population.
-        population: Label,
-        /// The account's terms.
-        budget: Box<Budget>,
-    },
     /// The attempt has been debited. Where the question is the same, the program stopped before it answered, and may
     /// answer now; another question under the same debit would be a release for nothing.
     #[error(
@@ -143,26 +135,19 @@ pub enum Refusal {
     Number(#[from] AccountantError),
 }
 
-/// How far a budget is from reaching: in ε where that can be said, and in the account's own terms.
+/// How far a budget is from reaching, in ε and in μ².
 fn shortfall(balance: &Balance, asked: f64) -> String {
-    let own = format!(
-        "{} is spent and {} is asked for, of {} ({})",
+    format!(
+        "epsilon = {:.2} is spent, and with this it would be {:.2}, of {} at delta = {:e} [{} is spent and {} is asked for, of {} ({})]",
+        balance.as_epsilon(balance.spent),
+        balance.as_epsilon(balance.spent + asked),
+        balance.budget.epsilon.value(),
+        balance.budget.delta.value(),
         figure(balance.spent),
         figure(asked),
         figure(balance.limit),
         balance.budget
-    );
-    match (balance.as_epsilon(balance.spent), balance.as_epsilon(balance.spent + asked)) {
-        (Some(spent), Some(then)) => {
-            let (epsilon, delta) = balance.budget.epsilon_delta();
-            format!(
-                "epsilon = {spent:.2} is spent, and with this it would be {then:.2}, of {} at delta = {:e} [{own}]",
-                epsilon.value(),
-                delta.value()
-            )
-        }
-        _ => own,
-    }
+    )
 }
 
 /// Five digits, whatever the size.
@@ -170,6 +155,6 @@ fn figure(x: f64) -> String {
     if x == 0.0 || x >= 1e-3 { format!("{x:.5}") } else { format!("{x:.4e}") }
 }
 
-pub(super) fn dates(times: &[Label]) -> String {
+fn dates(times: &[Label]) -> String {
     times.iter().map(Label::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -4,7 +4,7 @@
 //! line  = hash TAB body LF            hash = 64 hexadecimal digits
 //! hash  = SHA-256("fedirt ledger 1\n" ‖ hash of the line before, 32 bytes (0 before the first) ‖ body)
 //! body  = kind (TAB key=value)*       keys in the order below, all of them
-//! account  population epsilon delta filter [order] time              filter = gaussian | renyi
+//! account  population epsilon delta filter time                      filter = gaussian
 //! debit    population study round attempt cohort question (mu_squared | order divergence) eta kappa
 //!          after_exact_releases time (rows | rows_of)             question = 64 hexadecimal digits
 //! exact    population study mode [n_min colluders] statistics cohort time (rows | rows_of)
@@ -15,7 +15,7 @@
 //! `rows_of` is the number of an earlier line with the same rows. An entry has one text only: what is read is
 //! written again and compared.
 
-use super::{AccountOpening, Budget, Cost, Debit, Entry, ExactMode, ExactRelease, Head, Label, Ledger};
+use super::{AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Head, Label, Ledger};
 use crate::accountant::{Delta, Epsilon, Slack};
 use crate::secure::Thresholds;
 use std::collections::BTreeSet;
@@ -64,15 +64,11 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
     match entry {
         Entry::Open(AccountOpening { population, budget, time }) => {
             let mut body = Body("account".into());
-            let (epsilon, delta) = budget.epsilon_delta();
             body.put("population", population)
-                .number("epsilon", epsilon.value())
-                .number("delta", delta.value());
-            match budget {
-                Budget::Gaussian { .. } => body.put("filter", "gaussian"),
-                Budget::Renyi { order, .. } => body.put("filter", "renyi").number("order", *order),
-            };
-            body.put("time", time);
+                .number("epsilon", budget.epsilon.value())
+                .number("delta", budget.delta.value())
+                .put("filter", "gaussian")
+                .put("time", time);
             body.0
         }
         Entry::Debit(debit) => {
@@ -80,12 +76,7 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
             body.put("population", &debit.population).put("study", &debit.study);
             body.put("round", debit.round).put("attempt", debit.attempt).put("cohort", debit.cohort);
             body.put("question", Hex(&debit.question));
-            match debit.cost {
-                Cost::Gaussian { mu_squared } => body.number("mu_squared", mu_squared),
-                Cost::Renyi { order, divergence } => {
-                    body.number("order", order).number("divergence", divergence)
-                }
-            };
+            body.number("mu_squared", debit.mu_squared);
             body.number("eta", debit.slack.eta).number("kappa", debit.slack.kappa);
             body.put("after_exact_releases", debit.after_exact_releases).put("time", &debit.time);
             put_rows(&mut body, &debit.rows, ledger);
@@ -96,7 +87,6 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
             body.put("population", &release.population).put("study", &release.study);
             match release.mode {
                 ExactMode::Plain => body.put("mode", "plain"),
-                ExactMode::Central => body.put("mode", "central"),
                 ExactMode::Secure(thresholds) => body
                     .put("mode", "secure")
                     .put("n_min", thresholds.n_min())
@@ -154,23 +144,14 @@ fn budget(fields: &mut Fields<'_>) -> Result<Budget, String> {
     let epsilon = Epsilon::new(fields.parse("epsilon")?).map_err(|e| e.to_string())?;
     let delta = Delta::new(fields.parse("delta")?).map_err(|e| e.to_string())?;
     match fields.text("filter")? {
-        "gaussian" => Ok(Budget::Gaussian { epsilon, delta }),
-        "renyi" => Ok(Budget::Renyi { epsilon, delta, order: fields.parse("order")? }),
+        "gaussian" => Ok(Budget { epsilon, delta }),
         other => Err(format!("the filter {other:?}")),
     }
-}
-
-fn cost(fields: &mut Fields<'_>) -> Result<Cost, String> {
-    if fields.next_is("mu_squared") {
-        return Ok(Cost::Gaussian { mu_squared: fields.parse("mu_squared")? });
-    }
-    Ok(Cost::Renyi { order: fields.parse("order")?, divergence: fields.parse("divergence")? })
 }
 
 fn mode(fields: &mut Fields<'_>) -> Result<ExactMode, String> {
     match fields.text("mode")? {
         "plain" => Ok(ExactMode::Plain),
-        "central" => Ok(ExactMode::Central),
         "secure" => Thresholds::new(fields.parse("n_min")?, fields.parse("colluders")?)
             .map(ExactMode::Secure)
             .map_err(|e| e.to_string()),
@@ -213,7 +194,7 @@ pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, String> {
             attempt: fields.parse("attempt")?,
             cohort: fields.parse("cohort")?,
             question: *fields.parse::<Head>("question")?.as_bytes(),
-            cost: cost(fields)?,
+            mu_squared: fields.parse("mu_squared")?,
             slack: Slack { eta: fields.parse("eta")?, kappa: fields.parse("kappa")? },
             after_exact_releases: fields.parse("after_exact_releases")?,
             time: fields.name("time")?,

@@ -38,12 +38,6 @@ impl NoiseShare {
         words.iter_mut().zip(self.0.iter()).for_each(|(w, n)| *w = w.wrapping_add(*n as u64));
         Ok(())
     }
-
-    /// `central` noise, the published algorithm's: the coordinator, who has seen the exact sum, adds the noise.
-    /// That is no protection against the coordinator.
-    pub fn add_at_a_trusted_server(self, exact_sum: &mut [u64]) -> Result<(), ClipError> {
-        self.add_to(exact_sum)
-    }
 }
 
 impl std::fmt::Debug for NoiseShare {

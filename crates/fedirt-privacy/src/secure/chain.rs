@@ -89,30 +89,6 @@ impl Chain {
         Self { thresholds, current: None, departed: BTreeSet::new() }
     }
 
-    /// The chain of cohorts that were stored; they must be a chain.
-    pub fn from_history<'a>(
-        thresholds: Thresholds,
-        cohorts: impl IntoIterator<Item = &'a BTreeSet<SiteId>>,
-    ) -> Result<Self, ChainRefusal> {
-        let mut chain = Self::new(thresholds);
-        for cohort in cohorts {
-            chain.extend(cohort)?;
-        }
-        Ok(chain)
-    }
-
-    /// The chain of cohorts that were stored in a study whose plan reveals lost sites.
-    pub fn from_history_revealing_lost_sites<'a>(
-        thresholds: Thresholds,
-        cohorts: impl IntoIterator<Item = &'a BTreeSet<SiteId>>,
-    ) -> Result<Self, ChainRefusal> {
-        let mut chain = Self::new(thresholds);
-        for cohort in cohorts {
-            chain.extend_revealing_lost_sites(cohort)?;
-        }
-        Ok(chain)
-    }
-
     /// The cohort of the last release.
     pub fn current(&self) -> Option<&BTreeSet<SiteId>> {
         self.current.as_ref()

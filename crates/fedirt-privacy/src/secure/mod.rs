@@ -4,12 +4,12 @@
 //! signed with the key it was enrolled with; the signed hellos that come back define the [`Cohort`]. Every
 //! pair of sites then shares a secret, from which both draw the same mask; one adds it and the other
 //! subtracts it. An [`Upload`] is the site's vector under the masks of all its pairs. The sum over the whole
-//! cohort has no masks left, and [`open`] gives it; a sum over fewer sites is uniform noise.
+//! cohort has no masks left; a sum over fewer sites is uniform noise.
 //!
 //! ```text
 //! Identity ─ Enrolment ─ Roster ─ SignedRoster            once, at enrolment
 //! RoundKey ─ Hello ─ SignedHello ─ Cohort ─ BoundCohort   each attempt of each round
-//! words ─ Masked ─ Upload ─ open ─ words
+//! words ─ Masked ─ Upload ─ verified and added ─ words
 //! ```
 //!
 //! **Promised**, against a coordinator that works together with any c ≤ |U| − 2 sites of the cohort U, as long
@@ -38,7 +38,6 @@ mod hello;
 mod identity;
 mod mask;
 mod name;
-mod opening;
 mod roster;
 mod round_key;
 mod statement;
@@ -56,7 +55,6 @@ pub use hello::{Hello, HelloError, RoundId, SignedHello};
 pub use identity::{Fingerprint, Identity, IdentityError, PublicIdentity, SIGNATURE_BYTES};
 pub use mask::{MaskError, Masked};
 pub use name::{NameError, SiteId, StudyId};
-pub use opening::{OpenError, Opening, open};
 pub use roster::{Enrolment, Roster, RosterError, SignedRoster};
 pub use round_key::{RoundKey, RoundKeyError, RoundPublicKey};
 pub use statement::{SignedStatement, Statement, StatementError};

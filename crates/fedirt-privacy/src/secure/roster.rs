@@ -68,14 +68,6 @@ pub enum RosterError {
         /// Who has not.
         missing: BTreeSet<SiteId>,
     },
-    /// Not the roster that this site has pinned.
-    #[error("the roster {got} is not the one that was approved here, {pinned}")]
-    NotPinned {
-        /// Fingerprint of this roster.
-        got: Fingerprint,
-        /// Fingerprint of the pinned one.
-        pinned: Fingerprint,
-    },
     /// The bytes are no roster.
     #[error("roster: {0}")]
     Decode(#[from] DecodeError),
@@ -149,24 +141,6 @@ pub struct Roster {
 }
 
 impl Roster {
-    /// Collects entries: each must be signed by its key, no name and no key twice.
-    pub fn from_enrolments(
-        study: StudyId,
-        edition: u64,
-        enrolments: &[Enrolment],
-    ) -> Result<Self, RosterError> {
-        let mut entries = Vec::with_capacity(enrolments.len());
-        for enrolment in enrolments {
-            enrolment.verify()?;
-            if enrolment.study != study {
-                let (site, got) = (enrolment.site.clone(), enrolment.study.clone());
-                return Err(RosterError::WrongStudy { site, got, want: study });
-            }
-            entries.push((enrolment.site.clone(), enrolment.key));
-        }
-        Self::from_entries(study, edition, entries)
-    }
-
     /// A roster of keys whose enrolments have been verified.
     pub fn of(
         study: StudyId,
@@ -250,12 +224,6 @@ impl Roster {
     pub fn fingerprint(&self) -> Fingerprint {
         use sha2::{Digest, Sha256};
         Fingerprint(Sha256::digest(self.encode()).into())
-    }
-
-    /// Whether this is the roster that was pinned.
-    pub fn check_pin(&self, pinned: Fingerprint) -> Result<(), RosterError> {
-        let got = self.fingerprint();
-        if got == pinned { Ok(()) } else { Err(RosterError::NotPinned { got, pinned }) }
     }
 }
 

@@ -97,9 +97,4 @@ impl Protection {
             _ => Ok(()),
         }
     }
-
-    /// With three sites and exact sums, each participant sees the sum of the other two: the plan must say so.
-    pub fn shows_the_sum_of_the_other_two(&self, sites: usize) -> bool {
-        matches!(self, Self::Sums(_)) && sites == 3
-    }
 }

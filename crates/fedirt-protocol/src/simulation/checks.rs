@@ -204,9 +204,9 @@ mod tests {
     /// A ledger with one debit, of round 1, attempt 1.
     fn paid_once() -> String {
         use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
-        use fedirt_privacy::ledger::{AccountOpening, Budget, Cost, Debit, Entry, Label};
+        use fedirt_privacy::ledger::{AccountOpening, Budget, Debit, Entry, Label};
         let label = |text: &str| Label::try_from(text).expect("a label");
-        let budget = Budget::Gaussian {
+        let budget = Budget {
             epsilon: Epsilon::new(1.0).expect("positive"),
             delta: Delta::new(1e-6).expect("below one"),
         };
@@ -218,7 +218,7 @@ mod tests {
             attempt: 1,
             cohort: 3,
             question: [0; 32],
-            cost: Cost::Gaussian { mu_squared: 0.01 },
+            mu_squared: 0.01,
             slack: Slack::NONE,
             after_exact_releases: false,
             rows: Vec::new(),

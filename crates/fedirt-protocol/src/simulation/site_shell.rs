@@ -10,8 +10,7 @@ use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
 use fedirt_privacy::ledger::{
-    AccountOpening, Budget, Cost, Debit, Entry, ExactMode, ExactRelease, Label, Ledger, Refusal,
-    row_fingerprint,
+    AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Label, Ledger, Refusal, row_fingerprint,
 };
 use fedirt_privacy::secure::Identity;
 use rand::rngs::ChaCha20Rng;
@@ -55,7 +54,7 @@ impl SiteShell {
             // Half of the sites have not a bit more than the plan spends.
             let (epsilon, delta) =
                 if secret[0].is_multiple_of(2) { (private.epsilon, private.delta) } else { (16.0, 1e-5) };
-            let budget = Budget::Gaussian {
+            let budget = Budget {
                 epsilon: Epsilon::new(epsilon).expect("positive"),
                 delta: Delta::new(delta).expect("below one"),
             };
@@ -184,7 +183,7 @@ impl SiteShell {
                 attempt: u64::from(release.turn.attempt),
                 cohort: release.cohort.len() as u32,
                 question: release.question,
-                cost: Cost::Gaussian { mu_squared: cost.mu_squared },
+                mu_squared: cost.mu_squared,
                 slack: Slack { eta: cost.eta, kappa: cost.kappa },
                 after_exact_releases: false,
                 rows: self.rows(),

@@ -11,7 +11,7 @@ use fedirt_model::private::ROUND_SHARES;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
 use fedirt_privacy::ledger::{
-    AccountOpening, Budget, Cost, Debit, Entry, ExactMode, ExactRelease, Label, Ledger, LedgerError, Refusal,
+    AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Label, Ledger, LedgerError, Refusal,
 };
 use fedirt_privacy::secure::{NameError, SiteId, StudyId};
 use fedirt_protocol::Terms;
@@ -98,10 +98,7 @@ impl Account {
                 kappa: 0.0,
             }),
         };
-        let planned: Vec<_> = costs
-            .iter()
-            .map(|mu_squared| (Cost::Gaussian { mu_squared: *mu_squared }, Slack::NONE))
-            .collect();
+        let planned: Vec<_> = costs.iter().map(|mu_squared| (*mu_squared, Slack::NONE)).collect();
         if !planned.is_empty()
             && let Err(refusal) = ledger.fits(&self.population, &planned)
         {
@@ -154,7 +151,7 @@ impl Account {
                     attempt: u64::from(release.turn.attempt),
                     cohort: u32::try_from(release.cohort.len()).unwrap_or(u32::MAX),
                     question: release.question,
-                    cost: Cost::Gaussian { mu_squared: cost.mu_squared },
+                    mu_squared: cost.mu_squared,
                     slack: Slack { eta: cost.eta, kappa: cost.kappa },
                     after_exact_releases: false,
                     rows: self.rows.clone(),
@@ -278,7 +275,7 @@ pub(crate) fn has_budget(home: &Home, population: &str) -> Result<bool, AgentErr
 /// Opens the account of a population: a budget is set once, and never changed.
 pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> Result<(), AgentError> {
     let wrong = |text: String| AgentError::Mismatch(text);
-    let budget = Budget::Gaussian {
+    let budget = Budget {
         epsilon: Epsilon::new(epsilon).map_err(|e| wrong(e.to_string()))?,
         delta: Delta::new(delta).map_err(|e| wrong(e.to_string()))?,
     };

@@ -47,10 +47,8 @@ pub fn ledger_table(path: &Path) -> Result<LedgerTable, AgentError> {
         let mut words = Vec::new();
         if let Some(balance) = ledger.balance(&label) {
             let exact = format!("{:.5} of {:.5} ({})", balance.spent, balance.limit, balance.budget);
-            words.push(balance.as_epsilon(balance.spent).map_or(exact.clone(), |spent| {
-                let budget = balance.budget.epsilon_delta().0.value();
-                format!("ε = {spent:.2} of {budget} is spent (exactly, {exact})")
-            }));
+            let (spent, budget) = (balance.as_epsilon(balance.spent), balance.budget.epsilon.value());
+            words.push(format!("ε = {spent:.2} of {budget} is spent (exactly, {exact})"));
         }
         if let Some(last) = ledger.exact_release_times(&label).last() {
             words.push(format!("exact sums were released (last on {last}): no ε describes what is known"));

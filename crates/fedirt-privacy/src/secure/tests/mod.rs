@@ -66,7 +66,9 @@ impl World {
     pub(super) fn with_sites(round: RoundId, sites: Vec<Site>) -> Self {
         let enrolments: Vec<Enrolment> =
             sites.iter().map(|s| Enrolment::sign(round.study.clone(), s.name.clone(), &s.identity)).collect();
-        let roster = Roster::from_enrolments(round.study.clone(), 1, &enrolments).unwrap();
+        enrolments.iter().for_each(|enrolment| enrolment.verify().unwrap());
+        let roster =
+            Roster::of(round.study.clone(), 1, enrolments.into_iter().map(|e| (e.site, e.key))).unwrap();
         Self { round, roster, sites }
     }
 
@@ -82,6 +84,16 @@ impl World {
     pub(super) fn cohort_of(&self, hellos: &[SignedHello], broadcast: &[u8]) -> BoundCohort {
         Cohort::open(&self.round, &self.roster, hellos, &Protection::Noise).unwrap().bind(broadcast)
     }
+}
+
+/// The sum of a cohort's uploads, each verified, as a coordinator opens it.
+pub(super) fn open(cohort: &BoundCohort, length: usize, uploads: &[Upload]) -> Result<Vec<u64>, UploadError> {
+    let mut total = vec![0; length];
+    for upload in uploads {
+        upload.verify(cohort, length)?;
+        crate::fixed_point::add(&mut total, upload.words());
+    }
+    Ok(total)
 }
 
 /// Sums of columns modulo 2⁶⁴.
