@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that crates use only what ARCHITECTURE.md allows, that every dependency has its reason, and that all of them,
-indirect ones too, come from the registry under a licence that ours can live with."""
+indirect ones too, come from the registry under a licence that ours can live with; and that the pure crates are pure."""
 import json
+import pathlib
 import re
 import subprocess
 import sys
@@ -26,6 +27,10 @@ FORBIDDEN = {
     "fedirt-protocol": {"tokio", "reqwest", "ureq", "rusqlite"},
     "fedirt-data": {"tokio", "reqwest", "ureq", "rusqlite"},
 }
+
+# Crates that are given time and randomness, and read and send nothing themselves. (Tests may measure time.)
+PURE = ["fedirt-model", "fedirt-privacy", "fedirt-protocol"]
+IMPURE = re.compile(r"\bstd::(fs|net|thread|process|env)\b|\b(Instant|SystemTime)::now|\b(SysRng|OsRng|getrandom)\b")
 
 LICENCES = {
     "MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib", "Unlicense", "Unicode-3.0", "0BSD", "CC0-1.0",
@@ -68,6 +73,13 @@ for package in metadata["packages"]:
             external.add(other)
             if kind is None and other in FORBIDDEN.get(name, set()):
                 problems.append(f"{name} must not know {other}")
+for crate in PURE:
+    for path in sorted(pathlib.Path("crates", crate, "src").rglob("*.rs")):
+        if "tests" in path.parts or path.name == "tests.rs" or path.name.endswith("_tests.rs"):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if not line.lstrip().startswith("//") and IMPURE.search(line):
+                problems.append(f"{path}:{number}: {crate} must not know files, networks, clocks, threads or chance")
 explained = set(re.findall(r"^\| `([a-z0-9_-]+)`", open("docs/dependencies.md").read(), re.M))
 problems += [f"docs/dependencies.md gives no reason for {name}" for name in sorted(external - explained)]
 problems += [f"docs/dependencies.md explains {name}, which nothing uses" for name in sorted(explained - external)]
