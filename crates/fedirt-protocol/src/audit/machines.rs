@@ -270,6 +270,7 @@ fn without_estimates(mut fit: Fit) -> String {
     for item in &mut fit.items {
         (item.parameters, item.se) = Default::default();
         (item.a, item.se_a) = (None, None);
+        (item.parameters, item.se) = Default::default();
         [&mut item.d, &mut item.b, &mut item.se_d, &mut item.se_b].into_iter().for_each(Vec::clear);
     }
     for site in &mut fit.sites {
