@@ -1,6 +1,6 @@
 //! Before the first round: keys, declarations, the roster and its signatures.
 
-use super::{Approving, Coordinator, CoordinatorError, Phase, Rejection, Stop, Taken};
+use super::{Approving, Coordinator, CoordinatorError, Rejection, State, Stop, Taken};
 use crate::Timestamp;
 use crate::declaration::Declarations;
 use crate::message::{Notice, SharedRoster, Turn};
@@ -23,7 +23,7 @@ impl Coordinator {
         }
         match self.keys.get(from) {
             Some(key) if *key == enrolment.key => Ok(Taken::Known),
-            Some(_) if !matches!(self.phase, Phase::Gathering(_)) => {
+            Some(_) if !matches!(self.state, State::Gathering(_)) => {
                 Err(Rejection::AnotherKey { site: from.clone() }.into())
             }
             _ => {
@@ -40,7 +40,7 @@ impl Coordinator {
         if self.joined.get(from) == Some(&bytes) {
             return Ok(Taken::Known);
         }
-        if !matches!(self.phase, Phase::Gathering(_)) {
+        if !matches!(self.state, State::Gathering(_)) {
             return Err(Rejection::NotNow.into());
         }
         let key = self.keys.get(from).ok_or_else(|| Rejection::NotEnrolled { site: from.clone() })?;
@@ -68,7 +68,7 @@ impl Coordinator {
 
     /// The operator does not wait for the others.
     pub(super) fn begin(&mut self, now: Timestamp) -> Result<Taken, Stop> {
-        if !matches!(self.phase, Phase::Gathering(_)) {
+        if !matches!(self.state, State::Gathering(_)) {
             return Err(Rejection::NotNow.into());
         }
         let (left, needed) = (self.joined.len(), self.terms.fewest_sites());
@@ -85,7 +85,7 @@ impl Coordinator {
         if self.joined.len() >= self.terms.fewest_sites() {
             self.make_roster(now)?;
         } else {
-            self.phase = Phase::Gathering(Gathering { deadline: self.join_deadline(now) });
+            self.state = State::Gathering(Gathering { deadline: self.join_deadline(now) });
         }
         Ok(Taken::Changed)
     }
@@ -115,7 +115,7 @@ impl Coordinator {
         let shared = SharedRoster { roster: roster.encode(), declarations: signed, approvals: Vec::new() };
         let cohort = self.cohort.clone();
         self.tell(&cohort, Notice::Roster(shared.clone()));
-        self.phase = Phase::Approving(Approving { roster: SignedRoster::new(roster), shared, deadline });
+        self.state = State::Approving(Approving { roster: SignedRoster::new(roster), shared, deadline });
         Ok(())
     }
 
@@ -127,11 +127,11 @@ impl Coordinator {
         edition: u64,
         signature: &[u8],
     ) -> Result<Taken, Stop> {
-        if edition < self.edition || (edition == self.edition && !matches!(self.phase, Phase::Approving(_))) {
+        if edition < self.edition || (edition == self.edition && !matches!(self.state, State::Approving(_))) {
             // Late or repeated.
             return Ok(Taken::Known);
         }
-        let Phase::Approving(approving) = &mut self.phase else { return Err(Rejection::NotNow.into()) };
+        let State::Approving(approving) = &mut self.state else { return Err(Rejection::NotNow.into()) };
         if edition != self.edition {
             return Err(Rejection::NotNow.into());
         }
@@ -154,7 +154,7 @@ impl Coordinator {
 
     /// Sites that have not signed in time are left out: nothing has been released yet.
     pub(super) fn approving_is_late(&mut self, now: Timestamp) -> Result<Taken, Stop> {
-        let Phase::Approving(approving) = &mut self.phase else { return Ok(Taken::Known) };
+        let State::Approving(approving) = &mut self.state else { return Ok(Taken::Known) };
         let signed: BTreeSet<SiteId> = approving.roster.approvals().keys().cloned().collect();
         if signed.len() >= self.terms.fewest_sites() {
             let silent: Vec<SiteId> = self.joined.keys().filter(|s| !signed.contains(*s)).cloned().collect();

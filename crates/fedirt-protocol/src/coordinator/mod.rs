@@ -25,7 +25,7 @@ use centre::Centre;
 use fedirt_model::fit::{Covariance, Fit, TraceEntry};
 use fedirt_privacy::secure::{PublicIdentity, Roster, SignedRoster, SiteId};
 use gathering::Gathering;
-use rounds::Round;
+use rounds::{Attempt, Calling, Open};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -91,10 +91,19 @@ pub enum Output {
     Finished(Box<Result<Finished, CoordinatorError>>),
 }
 
-enum Phase {
+/// What a study is doing. Every transition is one function: `join`, `begin` and `gathering_is_late` leave
+/// [`State::Gathering`], `approve` and `approving_is_late` leave [`State::Approving`], `call` begins an attempt, `hello`
+/// opens it, `upload` completes it, `leave_out` begins again without some sites, and `end` is the end.
+enum State {
+    /// Waits for sites to enrol and to declare what they have.
     Gathering(Gathering),
+    /// Waits for everybody's signature under the roster.
     Approving(Approving),
-    Round(Box<Round>),
+    /// Waits for hellos to an attempt.
+    Calling(Box<Calling>),
+    /// Waits for answers to an attempt.
+    Open(Box<Open>),
+    /// Nothing is taken any more.
     Over,
 }
 
@@ -108,7 +117,7 @@ struct Approving {
 pub struct Coordinator {
     terms: Terms,
     aggregator: Box<dyn Aggregator>,
-    phase: Phase,
+    state: State,
     /// Keys of the sites that enrolled with an invitation.
     keys: BTreeMap<SiteId, PublicIdentity>,
     /// Signed declarations of the sites that joined.
@@ -164,7 +173,7 @@ impl Coordinator {
     pub fn new(terms: Terms, now: Timestamp) -> Self {
         let deadline = terms.deadlines.join.map(|wait| now.after(wait));
         Self {
-            phase: Phase::Gathering(Gathering { deadline }),
+            state: State::Gathering(Gathering { deadline }),
             aggregator: Box::new(ExactSum),
             keys: BTreeMap::new(),
             joined: BTreeMap::new(),
@@ -218,17 +227,18 @@ impl Coordinator {
 
     /// When [`Input::Deadline`] is wanted.
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        match &self.phase {
-            Phase::Gathering(g) => g.deadline,
-            Phase::Approving(a) => a.deadline,
-            Phase::Round(round) => round.deadline,
-            Phase::Over => None,
+        match &self.state {
+            State::Gathering(gathering) => gathering.deadline,
+            State::Approving(approving) => approving.deadline,
+            State::Calling(calling) => Some(calling.deadline),
+            State::Open(open) => Some(open.deadline),
+            State::Over => None,
         }
     }
 
     /// Takes an input. A rejected one changes nothing, and is not persisted.
     pub fn handle(&mut self, now: Timestamp, input: Input) -> Result<(), Rejection> {
-        if matches!(self.phase, Phase::Over) {
+        if matches!(self.state, State::Over) {
             return Err(Rejection::Over);
         }
         let before = self.outputs.len();
@@ -306,17 +316,17 @@ impl Coordinator {
     }
 
     fn deadline(&mut self, now: Timestamp) -> Result<Taken, Stop> {
-        match &self.phase {
-            Phase::Gathering(_) => self.gathering_is_late(now),
-            Phase::Approving(_) => self.approving_is_late(now),
-            Phase::Round(_) => self.round_is_late(now),
-            Phase::Over => Ok(Taken::Known),
+        match &self.state {
+            State::Gathering(_) => self.gathering_is_late(now),
+            State::Approving(_) => self.approving_is_late(now),
+            State::Calling(_) | State::Open(_) => self.round_is_late(now),
+            State::Over => Ok(Taken::Known),
         }
     }
 
     fn refused(&mut self, from: &SiteId, turn: Turn, reason: String) -> Result<Taken, Stop> {
-        match &self.phase {
-            Phase::Round(round) if round.turn == turn && round.expected.contains(from) => {
+        match self.attempt() {
+            Some(attempt) if attempt.turn == turn && attempt.expected.contains(from) => {
                 Err(CoordinatorError::Refused { site: self.terms.label(from), round: turn.round, reason }
                     .into())
             }
@@ -324,8 +334,17 @@ impl Coordinator {
         }
     }
 
+    /// The attempt that is going on.
+    fn attempt(&self) -> Option<&Attempt> {
+        match &self.state {
+            State::Calling(calling) => Some(&calling.attempt),
+            State::Open(open) => Some(&open.attempt),
+            State::Gathering(_) | State::Approving(_) | State::Over => None,
+        }
+    }
+
     fn turn(&self) -> Option<Turn> {
-        if let Phase::Round(round) = &self.phase { Some(round.turn) } else { None }
+        self.attempt().map(|attempt| attempt.turn)
     }
 
     /// Says something to some sites.
@@ -338,7 +357,7 @@ impl Coordinator {
     }
 
     fn end(&mut self, mut result: Result<Finished, CoordinatorError>) {
-        self.phase = Phase::Over;
+        self.state = State::Over;
         if let Ok(finished) = &mut result {
             match self.stored.take() {
                 Some(Announcement::Result(fit)) => finished.fit = *fit,
@@ -357,15 +376,16 @@ impl Coordinator {
 
     /// What the study is doing.
     pub fn status(&self) -> Status {
-        let (phase, waiting) = match &self.phase {
-            Phase::Gathering(_) => {
+        let (phase, waiting) = match &self.state {
+            State::Gathering(_) => {
                 ("gathering", self.terms.sites.keys().filter(|s| !self.joined.contains_key(*s)).collect())
             }
-            Phase::Approving(a) => {
+            State::Approving(a) => {
                 ("approving", self.cohort.iter().filter(|s| !a.roster.approvals().contains_key(*s)).collect())
             }
-            Phase::Round(round) => (if round.is_open() { "open" } else { "calling" }, round.waiting_for()),
-            Phase::Over => ("over", Vec::new()),
+            State::Calling(calling) => ("calling", calling.waiting_for()),
+            State::Open(open) => ("open", open.waiting_for()),
+            State::Over => ("over", Vec::new()),
         };
         let names = |sites: &mut dyn Iterator<Item = &SiteId>| sites.map(SiteId::to_string).collect();
         Status {

@@ -1,7 +1,7 @@
 //! Rounds: call, hellos, open, uploads, the sum; and what happens when a site is missing.
 
 use super::centre::{Brought, Centre, Next};
-use super::{Coordinator, CoordinatorError, Output, Phase, Rejection, Stop, Taken, resemblance};
+use super::{Coordinator, CoordinatorError, Output, Rejection, State, Stop, Taken, resemblance};
 use crate::declaration::Declarations;
 use crate::encoding;
 use crate::message::{Announcement, Broadcast, Notice, Question, Sums, Turn};
@@ -21,31 +21,45 @@ struct Answer {
     masked: Option<Upload>,
 }
 
-/// A round that is going on.
-pub(super) struct Round {
+/// An attempt at a round: what is asked of whom.
+pub(super) struct Attempt {
     pub(super) turn: Turn,
     pub(super) expected: BTreeSet<SiteId>,
-    pub(super) deadline: Option<Timestamp>,
     question: Question,
+    /// The bytes in which the question is broadcast.
     broadcast: Vec<u8>,
+}
+
+/// An attempt that waits for hellos.
+pub(super) struct Calling {
+    pub(super) attempt: Attempt,
+    pub(super) deadline: Timestamp,
     /// Verified, with their bytes.
     hellos: BTreeMap<SiteId, (Hello, Vec<u8>)>,
-    opened: bool,
-    /// The cohort and its context, once open (not in `plain`).
+}
+
+/// An attempt that waits for answers.
+pub(super) struct Open {
+    pub(super) attempt: Attempt,
+    pub(super) deadline: Timestamp,
+    /// The bytes of the hellos that opened it; none in `plain`.
+    hellos: BTreeMap<SiteId, Vec<u8>>,
+    /// The cohort and its context (not in `plain`).
     bound: Option<BoundCohort>,
     answers: BTreeMap<SiteId, Answer>,
 }
 
-impl Round {
-    pub(super) fn is_open(&self) -> bool {
-        self.opened
-    }
-
+impl Calling {
+    /// Sites that have not said hello.
     pub(super) fn waiting_for(&self) -> Vec<&SiteId> {
-        let there = |s: &&SiteId| {
-            if self.opened { self.answers.contains_key(*s) } else { self.hellos.contains_key(*s) }
-        };
-        self.expected.iter().filter(|s| !there(s)).collect()
+        self.attempt.expected.iter().filter(|site| !self.hellos.contains_key(*site)).collect()
+    }
+}
+
+impl Open {
+    /// Sites that have not answered.
+    pub(super) fn waiting_for(&self) -> Vec<&SiteId> {
+        self.attempt.expected.iter().filter(|site| !self.answers.contains_key(*site)).collect()
     }
 }
 
@@ -81,20 +95,12 @@ impl Coordinator {
         let (question, broadcast) = self.as_announced(computed)?;
         self.announced = Some(Announcement::Question(broadcast.clone()));
         self.calls += 1;
-        self.phase = Phase::Round(Box::new(Round {
-            turn,
-            expected: self.cohort.clone(),
-            deadline: Some(now.after(self.terms.deadlines.hello)),
-            question,
-            broadcast,
-            hellos: BTreeMap::new(),
-            opened: false,
-            bound: None,
-            answers: BTreeMap::new(),
-        }));
+        let attempt = Attempt { turn, expected: self.cohort.clone(), question, broadcast };
         if self.terms.mode == Mode::Plain {
-            return self.open(now);
+            return self.open(now, attempt, BTreeMap::new());
         }
+        let deadline = now.after(self.terms.deadlines.hello);
+        self.state = State::Calling(Box::new(Calling { attempt, deadline, hellos: BTreeMap::new() }));
         let notice = Notice::Call { turn, roster: self.shared_roster.clone() };
         let cohort = self.cohort.clone();
         self.tell(&cohort, notice);
@@ -126,49 +132,64 @@ impl Coordinator {
         Ok((broadcast.question, stored))
     }
 
-    /// A site's hello.
+    /// A site's hello. The last one opens the attempt.
     pub(super) fn hello(&mut self, now: Timestamp, from: &SiteId, bytes: &[u8]) -> Result<Taken, Stop> {
-        let Phase::Round(round) = &mut self.phase else { return Err(Rejection::NotNow.into()) };
+        let known = match &self.state {
+            State::Calling(calling) => calling.hellos.get(from).map(|(_, bytes)| bytes),
+            State::Open(open) => open.hellos.get(from),
+            State::Gathering(_) | State::Approving(_) | State::Over => return Err(Rejection::NotNow.into()),
+        };
         let signed = SignedHello::decode(bytes).map_err(|e| Rejection::Invalid(e.to_string()))?;
-        if let Some((_, known)) = round.hellos.get(from) {
-            return if known == bytes {
-                Ok(Taken::Known)
-            } else {
-                Err(Rejection::Restored { site: from.clone() }.into())
-            };
+        match known {
+            Some(known) if known == bytes => return Ok(Taken::Known),
+            Some(_) => return Err(Rejection::Restored { site: from.clone() }.into()),
+            None => {}
         }
+        let State::Calling(calling) = &mut self.state else { return Err(Rejection::NotNow.into()) };
         let roster = self.roster.as_ref().ok_or(Rejection::NotNow)?;
-        let id = self.terms.round(round.turn);
+        let id = self.terms.round(calling.attempt.turn);
         let hello = signed.verify(&id, roster).map_err(|e| Rejection::Invalid(e.to_string()))?;
         if hello.site != *from {
             return Err(Rejection::Invalid(format!("{from} sent a hello of {}", hello.site)).into());
         }
-        if round.opened || !round.expected.contains(from) {
+        if !calling.attempt.expected.contains(from) {
             return Err(Rejection::NotNow.into());
         }
         let hello = hello.clone();
-        round.hellos.insert(from.clone(), (hello, bytes.to_vec()));
-        if round.hellos.len() == round.expected.len() {
-            self.open(now)?;
+        calling.hellos.insert(from.clone(), (hello, bytes.to_vec()));
+        if calling.waiting_for().is_empty()
+            && let State::Calling(calling) = std::mem::replace(&mut self.state, State::Over)
+        {
+            self.open(now, calling.attempt, calling.hellos)?;
         }
         Ok(Taken::Changed)
     }
 
     /// The cohort is known: everyone gets the same bytes.
-    fn open(&mut self, now: Timestamp) -> Result<(), Stop> {
-        let Phase::Round(round) = &mut self.phase else { return Ok(()) };
-        round.opened = true;
-        round.deadline = Some(now.after(self.terms.deadlines.upload));
-        let mut hellos = Vec::new();
+    fn open(
+        &mut self,
+        now: Timestamp,
+        attempt: Attempt,
+        hellos: BTreeMap<SiteId, (Hello, Vec<u8>)>,
+    ) -> Result<(), Stop> {
+        let mut bound = None;
         if let (Some(protection), Some(roster)) = (self.terms.protection(), &self.roster) {
-            let verified = round.hellos.values().map(|(hello, _)| hello);
-            let cohort = Cohort::of_verified(&self.terms.round(round.turn), roster, verified, &protection)
+            let verified = hellos.values().map(|(hello, _)| hello);
+            let cohort = Cohort::of_verified(&self.terms.round(attempt.turn), roster, verified, &protection)
                 .map_err(|e| CoordinatorError::Internal(e.to_string()))?;
-            round.bound = Some(cohort.bind(&round.broadcast));
-            hellos = round.hellos.values().map(|(_, bytes)| bytes.clone()).collect();
+            bound = Some(cohort.bind(&attempt.broadcast));
         }
-        let notice = Notice::Open { turn: round.turn, hellos, broadcast: round.broadcast.clone() };
-        let expected = round.expected.clone();
+        let hellos: BTreeMap<SiteId, Vec<u8>> =
+            hellos.into_iter().map(|(site, (_, bytes))| (site, bytes)).collect();
+        let notice = Notice::Open {
+            turn: attempt.turn,
+            hellos: hellos.values().cloned().collect(),
+            broadcast: attempt.broadcast.clone(),
+        };
+        let expected = attempt.expected.clone();
+        let deadline = now.after(self.terms.deadlines.upload);
+        self.state =
+            State::Open(Box::new(Open { attempt, deadline, hellos, bound, answers: BTreeMap::new() }));
         self.tell(&expected, notice);
         Ok(())
     }
@@ -182,15 +203,15 @@ impl Coordinator {
         sums: Sums,
         by_name: Vec<u64>,
     ) -> Result<Taken, Stop> {
-        let current = self.turn();
-        let Phase::Round(round) = &mut self.phase else { return Err(Rejection::NotNow.into()) };
-        if turn < round.turn {
+        let Some(current) = self.turn() else { return Err(Rejection::NotNow.into()) };
+        if turn < current {
             // The round was completed with this answer, or given up: a repetition is acknowledged.
             return Ok(Taken::Known);
         }
-        if turn != round.turn || !round.opened || !round.expected.contains(from) {
-            return Err(Rejection::WrongTurn { got: turn, now: current }.into());
-        }
+        let round = match &mut self.state {
+            State::Open(open) if turn == current && open.attempt.expected.contains(from) => open,
+            _ => return Err(Rejection::WrongTurn { got: turn, now: Some(current) }.into()),
+        };
         if let Some(known) = round.answers.get(from) {
             return if known.sums == sums && known.by_name == by_name {
                 Ok(Taken::Known)
@@ -201,7 +222,7 @@ impl Coordinator {
         let invalid = |e: &dyn std::fmt::Display| Rejection::Invalid(e.to_string());
         let masked = match (&sums, &round.bound) {
             (Sums::Plain(words), None) => {
-                let want = round.question.summed_len();
+                let want = round.attempt.question.summed_len();
                 if words.len() != want {
                     return Err(invalid(&encoding::EncodingError::Shape { got: words.len(), want }).into());
                 }
@@ -214,34 +235,31 @@ impl Coordinator {
                         Rejection::Invalid(format!("{from} sent an answer of {}", upload.site())).into()
                     );
                 }
-                upload.verify(bound, round.question.summed_len()).map_err(|e| invalid(&e))?;
+                upload.verify(bound, round.attempt.question.summed_len()).map_err(|e| invalid(&e))?;
                 Some(upload)
             }
             _ => return Err(Rejection::Invalid("the answer is not in the plan's mode".into()).into()),
         };
         round.answers.insert(from.clone(), Answer { sums, by_name, masked });
         self.released = true;
-        if self.all_here() {
-            self.complete(now)?;
+        if round.waiting_for().is_empty()
+            && let State::Open(open) = std::mem::replace(&mut self.state, State::Over)
+        {
+            self.complete(now, &open)?;
         }
         Ok(Taken::Changed)
     }
 
-    fn all_here(&self) -> bool {
-        matches!(&self.phase, Phase::Round(round) if round.opened && round.answers.len() == round.expected.len())
-    }
-
     /// Everybody has answered: the sum opens, and the centre takes its step.
-    fn complete(&mut self, now: Timestamp) -> Result<(), Stop> {
-        let Phase::Round(round) = std::mem::replace(&mut self.phase, Phase::Over) else { return Ok(()) };
+    fn complete(&mut self, now: Timestamp, round: &Open) -> Result<(), Stop> {
         self.shared_roster = None;
-        let next = self.advance(&round)?;
+        let next = self.advance(round)?;
         let trace = self.centre.as_ref().map_or_else(Vec::new, |centre| centre.trace_after(self.reported));
         self.reported += trace.len();
         self.outputs.extend(trace.into_iter().map(Output::Progress));
         match next {
             Next::Ask(question) => {
-                self.call(now, Turn { round: round.turn.round + 1, attempt: 1 }, *question)
+                self.call(now, Turn { round: round.attempt.turn.round + 1, attempt: 1 }, *question)
             }
             Next::Done(mut finished) => {
                 finished.fit.warnings.extend(self.lost_warning());
@@ -252,12 +270,12 @@ impl Coordinator {
     }
 
     /// Opens the sum and hands it to the centre.
-    fn advance(&mut self, round: &Round) -> Result<Next, Stop> {
+    fn advance(&mut self, round: &Open) -> Result<Next, Stop> {
         let Some(declarations) = &self.declarations else { return Err(Rejection::NotNow.into()) };
         let Some(centre) = &mut self.centre else { return Err(Rejection::NotNow.into()) };
         let brought = if round.bound.is_some() {
             // Every answer was verified against this cohort when it came, and everybody's is here.
-            let mut total = vec![0; round.question.summed_len()];
+            let mut total = vec![0; round.attempt.question.summed_len()];
             round
                 .answers
                 .values()
@@ -273,7 +291,8 @@ impl Coordinator {
         };
         let by_name: Vec<(&SiteId, &[u64])> =
             round.answers.iter().map(|(site, answer)| (site, answer.by_name.as_slice())).collect();
-        Ok(centre.advance(&self.terms, declarations, &round.expected, &round.question, brought, &by_name)?)
+        let Attempt { expected, question, .. } = &round.attempt;
+        Ok(centre.advance(&self.terms, declarations, expected, question, brought, &by_name)?)
     }
 
     fn lost_warning(&self) -> Option<Warning> {
@@ -287,11 +306,13 @@ impl Coordinator {
 
     /// Not everybody was there in time.
     pub(super) fn round_is_late(&mut self, now: Timestamp) -> Result<Taken, Stop> {
-        let Phase::Round(round) = &mut self.phase else { return Ok(Taken::Known) };
-        let wait = if round.opened { self.terms.deadlines.upload } else { self.terms.deadlines.hello };
-        let missing: BTreeSet<SiteId> = round.waiting_for().into_iter().cloned().collect();
-        let left = round.expected.len() - missing.len();
-        let turn = round.turn;
+        let (attempt, waiting) = match &self.state {
+            State::Calling(calling) => (&calling.attempt, calling.waiting_for()),
+            State::Open(open) => (&open.attempt, open.waiting_for()),
+            State::Gathering(_) | State::Approving(_) | State::Over => return Ok(Taken::Known),
+        };
+        let (turn, left) = (attempt.turn, attempt.expected.len() - waiting.len());
+        let missing: BTreeSet<SiteId> = waiting.into_iter().cloned().collect();
         // Before anyone's first upload nothing binds: the study goes on with whoever is there.
         let act = if self.released { self.terms.on_loss } else { OnLoss::RevealLostSite };
         // Beginning again would spend more than the plan's privacy, and sites refuse that.
@@ -301,7 +322,11 @@ impl Coordinator {
             return Err(CoordinatorError::Lost { sites: names.join(", "), turn }.into());
         }
         if act == OnLoss::Wait || left < self.terms.fewest_sites().max(1) {
-            round.deadline = Some(now.after(wait));
+            match &mut self.state {
+                State::Calling(calling) => calling.deadline = now.after(self.terms.deadlines.hello),
+                State::Open(open) => open.deadline = now.after(self.terms.deadlines.upload),
+                State::Gathering(_) | State::Approving(_) | State::Over => {}
+            }
             return Ok(Taken::Changed);
         }
         self.leave_out(now, &missing)?;
@@ -310,7 +335,9 @@ impl Coordinator {
 
     /// The operator leaves sites out: before the first upload, or enough of them at once, or by the plan's consent.
     pub(super) fn drop_sites(&mut self, now: Timestamp, sites: &BTreeSet<SiteId>) -> Result<Taken, Stop> {
-        let Phase::Round(_) = &self.phase else { return Err(Rejection::NotNow.into()) };
+        if self.turn().is_none() {
+            return Err(Rejection::NotNow.into());
+        }
         if self.terms.mode == Mode::Private && self.released {
             let reason = "to begin again without these sites would spend more than the plan's privacy: wait for them, or end the study";
             return Err(Rejection::Invalid(reason.into()).into());
@@ -331,8 +358,7 @@ impl Coordinator {
     /// Goes on without some sites. Before the first upload the round is called again; later the calibration begins
     /// again with those who are left, for its sums had the others in them.
     fn leave_out(&mut self, now: Timestamp, sites: &BTreeSet<SiteId>) -> Result<(), Stop> {
-        let Phase::Round(round) = &self.phase else { return Ok(()) };
-        let turn = round.turn;
+        let Some(turn) = self.turn() else { return Ok(()) };
         self.cohort.retain(|site| !sites.contains(site));
         self.lost.extend(sites.iter().cloned());
         let (left, needed) = (self.cohort.len(), self.terms.fewest_sites().max(1));
