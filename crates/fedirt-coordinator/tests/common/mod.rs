@@ -181,7 +181,7 @@ impl Client {
                 }
                 SiteOutput::RosterShown { fingerprint, .. } => self.machine.approve_roster(fingerprint),
                 SiteOutput::RoundShown(shown) => {
-                    self.machine.approve_round(Timestamp(0), &mut self.random, shown.turn, shown.question);
+                    self.machine.approve_round(shown.turn, shown.question);
                 }
                 SiteOutput::Refused { refusal, .. } => self.refused.push(refusal.to_string()),
                 SiteOutput::Finished(fit) => self.fit = Some(fit),

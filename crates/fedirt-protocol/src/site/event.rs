@@ -1,14 +1,11 @@
 //! What a site must not forget, and a machine restored from it.
 
-use super::{Pinned, Refusal, Said, SiteMachine};
+use super::state::{Said, State};
+use super::{Pinned, Refusal, SiteMachine};
 use crate::declaration::Declarations;
 use crate::message::{SharedRoster, ToCoordinator, Turn};
-use crate::terms::OnLoss;
-use fedirt_model::site::Place;
-use fedirt_model::statistics::Mode;
-use fedirt_privacy::secure::{Roster, RoundKey, SiteId};
+use fedirt_privacy::secure::{Roster, RoundKey};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use zeroize::Zeroize;
 
@@ -128,59 +125,28 @@ impl SiteMachine {
                 let items = self.terms.plan.items.len();
                 let declarations = Declarations::verify(&roster, &shared.declarations, items)?;
                 self.pinned = Some(Pinned { roster, declarations });
-                self.private_plan.take();
+                self.private_plan = None;
             }
             SiteEvent::Hello { turn, secret, hello } => {
-                self.said = Some(Said {
+                self.attempts.said = Some(Said {
                     turn: *turn,
                     key: Some(RoundKey::from_secret(secret)),
                     message: Arc::new(ToCoordinator::Hello(hello.clone())),
                 });
             }
             SiteEvent::Committed { turn, question, mu_squared } => {
-                self.committed = Some((*turn, *question));
-                self.spent += mu_squared;
+                self.attempts.committed = Some((*turn, *question));
+                self.past.spend(*mu_squared);
             }
-            SiteEvent::Released(release) => self.released(release)?,
+            SiteEvent::Released(release) => self.past.add(&self.terms, release)?,
             SiteEvent::Upload { turn, message } => {
-                self.answered = Some((*turn, Arc::new(message.clone())));
-                if let Some(said) = &mut self.said {
-                    said.key = None;
-                }
+                self.attempts.answered = Some((*turn, Arc::new(message.clone())));
+                drop(self.attempts.take_key());
             }
             SiteEvent::Over => {
-                self.over = true;
-                self.said = None;
+                self.state = State::Over;
+                self.attempts.forget_key();
             }
-        }
-        Ok(())
-    }
-
-    fn released(&mut self, release: &Release) -> Result<(), Refusal> {
-        let cohort = (release.cohort.iter())
-            .map(|name| SiteId::try_from(name.as_str()))
-            .collect::<Result<BTreeSet<SiteId>, _>>()
-            .map_err(|_| Refusal::Mismatch("a site has no proper name"))?;
-        if self.terms.mode == Mode::Secure {
-            if self.terms.on_loss == OnLoss::RevealLostSite {
-                self.chain.extend_revealing_lost_sites(&cohort)?;
-            } else {
-                self.chain.extend(&cohort)?;
-            }
-        }
-        self.points.extend(release.points.iter().cloned());
-        self.releases += 1;
-        if release.by_name {
-            self.published = Some(release.turn);
-        }
-        if let Some(design) = release.design {
-            self.design = Some((cohort.clone(), design));
-        }
-        if release.effect_totals {
-            self.totals = Some((release.turn, cohort));
-        }
-        if let Some((effect, se)) = release.place {
-            self.place = Some(Place { effect, se });
         }
         Ok(())
     }

@@ -1,19 +1,19 @@
 //! The roster, and the hello of a round.
 
+use super::state::State;
 use super::{Pinned, Refusal, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Declarations;
-use crate::message::{SharedRoster, ToCoordinator, ToSite, Turn};
+use crate::message::{SharedRoster, ToCoordinator, Turn};
 use crate::policy::PolicyRefusal;
 use crate::private::{PrivateRefusal, large_delta};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
 use fedirt_privacy::secure::{Fingerprint, Hello, Roster, RoundKey, SIGNATURE_BYTES, SignedRoster, SiteId};
 use rand::CryptoRng;
-use std::sync::Arc;
 
 impl SiteMachine {
-    /// A roster is shown: checked, and put before the officer.
-    pub(super) fn roster(&mut self, shared: &SharedRoster, message: &Arc<ToSite>) -> Result<(), Refusal> {
+    /// A roster is shown: checked, and put before the officer, unless it was approved before.
+    pub(super) fn show_roster(&mut self, shared: &SharedRoster) -> Result<(), Refusal> {
         let Pinned { roster, declarations } = self.check_roster(shared)?;
         let fingerprint = roster.fingerprint();
         if self.pinned() == Some(fingerprint) {
@@ -24,7 +24,7 @@ impl SiteMachine {
             self.sign_roster(&roster);
             return Ok(());
         }
-        self.waiting = Some(message.clone());
+        self.state = State::RosterShown(Box::new(shared.clone()));
         let sites = roster
             .entries()
             .iter()
@@ -47,21 +47,20 @@ impl SiteMachine {
         Ok(large.map_err(PrivateRefusal::from)?.then(|| large_delta(private.delta, students)))
     }
 
-    /// The officer has compared the fingerprints: the site signs.
+    /// The officer has compared the fingerprints: the site signs. Persists [`SiteEvent::Approved`].
     pub fn approve_roster(&mut self, fingerprint: Fingerprint) {
-        let Some(message) = self.waiting.clone() else { return };
-        let crate::message::Notice::Roster(shared) = &message.notice else { return };
+        let State::RosterShown(shared) = &self.state else { return };
         let result = self.check_roster(shared).and_then(|pinned| {
             if pinned.roster.fingerprint() != fingerprint {
                 return Err(Refusal::NotApprovedHere);
             }
-            self.waiting = None;
+            self.state = State::Waiting;
             self.persist(SiteEvent::Approved { fingerprint: *fingerprint.as_bytes() })?;
             self.sign_roster(&pinned.roster);
             Ok(())
         });
         if let Err(refusal) = result {
-            self.outputs.push_back(SiteOutput::Refused { turn: None, refusal });
+            self.refuse(None, refusal);
         }
     }
 
@@ -92,7 +91,7 @@ impl SiteMachine {
         Ok(Pinned { roster, declarations })
     }
 
-    /// Pins a roster that everybody has signed, this site's officer among them.
+    /// Pins a roster that everybody has signed, this site's officer among them. Persists [`SiteEvent::Pinned`].
     fn pin(&mut self, shared: &SharedRoster) -> Result<(), Refusal> {
         let Pinned { roster, declarations } = self.check_roster(shared)?;
         let fingerprint = roster.fingerprint();
@@ -116,24 +115,18 @@ impl SiteMachine {
         self.persist(SiteEvent::Pinned(shared.clone()))
     }
 
-    /// The highest attempt of which this site knows.
-    pub(super) fn highest(&self) -> Option<Turn> {
-        let said = self.said.as_ref().map(|said| said.turn);
-        let answered = self.answered.as_ref().map(|(turn, _)| *turn);
-        said.max(answered).max(self.committed.map(|(turn, _)| turn))
-    }
-
     /// Every release counts, attempts too. In `private` the budget counts attempts: each is paid for.
     pub(super) fn check_rounds(&self, turn: Turn) -> Result<(), Refusal> {
         let most = self.policy.most_exchanges(&self.terms);
-        let used_up = self.terms.mode != Mode::Private && self.releases >= most;
+        let used_up = self.terms.mode != Mode::Private && self.past.releases() >= most;
         if turn.round > most || used_up {
             return Err(PolicyRefusal::Rounds { turn, most }.into());
         }
         Ok(())
     }
 
-    /// A round is called: a fresh key, written down, then the hello.
+    /// A round is called: a fresh key, written down, then the hello. Persists [`SiteEvent::Hello`]. A call that is
+    /// repeated gets the same hello.
     pub(super) fn call(
         &mut self,
         random: &mut impl CryptoRng,
@@ -146,19 +139,21 @@ impl SiteMachine {
         if self.pinned.is_none() {
             return Err(Refusal::NoRoster(turn));
         }
-        if let Some(said) = self.said.as_ref().filter(|said| said.turn == turn) {
+        if let Some(said) = self.attempts.said.as_ref().filter(|said| said.turn == turn) {
             let message = said.message.clone();
             self.outputs.push_back(SiteOutput::Send(message));
             return Ok(());
         }
         // An attempt that was answered is over, even where its hello is forgotten.
-        if let Some(highest) = self.highest().filter(|highest| turn <= *highest) {
+        if let Some(highest) = self.attempts.highest().filter(|highest| turn <= *highest) {
             return Err(Refusal::LowerAttempt { got: turn, highest });
         }
         self.check_rounds(turn)?;
         let key = RoundKey::generate(random);
         let hello = Hello { round: self.terms.round(turn), site: self.name.clone(), key: key.public() };
         let hello = hello.sign(&self.identity).encode();
+        // Whatever waited for the officer belonged to an earlier attempt.
+        self.state = State::Waiting;
         self.persist(SiteEvent::Hello { turn, secret: *key.secret(), hello: hello.clone() })?;
         self.send(ToCoordinator::Hello(hello));
         Ok(())

@@ -2,13 +2,16 @@
 //!
 //! What it must not forget, it hands out as [`SiteEvent`]s to be persisted before anything that follows is sent. A
 //! machine that is restored from them never answers a lower attempt, never puts two inputs under one mask, and
-//! resends the same bytes.
+//! resends the same bytes. The order of calls, and what happens after a crash, is told in the [crate's
+//! documentation](crate).
 
 mod event;
 mod givers;
 mod hello;
 mod open;
+mod past;
 mod refusal;
+mod state;
 
 pub use event::{PrivateCost, Release, SiteEvent};
 pub use refusal::Refusal;
@@ -23,11 +26,10 @@ use fedirt_model::private::Score2Plan;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::{Place, Site};
 use fedirt_model::statistics::Statistic;
-use fedirt_privacy::secure::{
-    BoundCohort, Chain, Enrolment, Fingerprint, Identity, Roster, RoundKey, SiteId,
-};
+use fedirt_privacy::secure::{Enrolment, Fingerprint, Identity, Roster, SiteId};
+use past::Past;
 use rand::CryptoRng;
-use std::cell::RefCell;
+use state::{Attempts, State};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -89,13 +91,6 @@ struct Pinned {
     declarations: Declarations,
 }
 
-/// A hello that was said, with the key to it.
-struct Said {
-    turn: Turn,
-    key: Option<RoundKey>,
-    message: Arc<ToCoordinator>,
-}
-
 /// The machine.
 pub struct SiteMachine {
     name: SiteId,
@@ -103,40 +98,21 @@ pub struct SiteMachine {
     terms: Terms,
     policy: Policy,
     site: Site,
+    /// What this site declares about its data, signed.
     declaration: Vec<u8>,
     /// The roster that the officer approved, before everybody has.
     approved: Option<Fingerprint>,
+    /// The roster that everybody approved.
     pinned: Option<Pinned>,
-    /// What `private` derives for the last cohort: it follows from the terms and the pinned declarations.
-    private_plan: RefCell<Option<(BTreeSet<SiteId>, Score2Plan)>>,
-    chain: Chain,
-    said: Option<Said>,
-    answered: Option<(Turn, Arc<ToCoordinator>)>,
-    /// Points at which this site has answered, in the centre's coordinates.
-    points: Vec<Vec<f64>>,
-    /// The turn and cohort for which sums over effects were given.
-    totals: Option<(Turn, BTreeSet<SiteId>)>,
-    /// The turn in which the effect was given by name.
-    published: Option<Turn>,
-    /// The cohort and the items of its calibration.
-    design: Option<(BTreeSet<SiteId>, [u8; 32])>,
-    /// The one question of an attempt: its turn, and the hash of what was opened.
-    committed: Option<(Turn, [u8; 32])>,
-    /// The cohort of an opening that was found in order and waits for the officer or the ledger.
-    verified: Option<(Turn, [u8; 32], Option<BoundCohort>)>,
-    /// How often numbers have left, attempts included.
-    releases: u32,
-    /// μ² that this study has spent here: the price of every question that was accepted.
-    spent: f64,
-    /// The turn that the officer approved, where the policy wants that.
-    /// The question that the officer has approved.
-    approved_question: Option<(Turn, [u8; 32])>,
-    /// The turn that the ledger has an entry for.
-    debited: Option<Turn>,
-    /// What waits for the officer or the ledger.
-    waiting: Option<Arc<ToSite>>,
-    place: Option<Place>,
-    over: bool,
+    /// What `private` derives for the last cohort from the terms and the pinned declarations: a cache, because finding the
+    /// noise that keeps an ε takes longer than a round.
+    private_plan: Option<(BTreeSet<SiteId>, Arc<Score2Plan>)>,
+    /// The latest hello, question and answer.
+    attempts: Attempts,
+    /// What has left this site in this study.
+    past: Past,
+    /// What the machine waits for.
+    state: State,
     outputs: VecDeque<SiteOutput>,
 }
 
@@ -157,7 +133,7 @@ impl SiteMachine {
     ) -> Result<Self, codec::CodecError> {
         let declaration = Declaration::of(&table, &terms).sign(&terms, &name, &identity)?;
         Ok(Self {
-            chain: Chain::new(terms.thresholds),
+            past: Past::new(&terms),
             name,
             identity,
             terms,
@@ -166,22 +142,9 @@ impl SiteMachine {
             declaration,
             approved: None,
             pinned: None,
-            private_plan: RefCell::new(None),
-            said: None,
-            answered: None,
-            points: Vec::new(),
-            totals: None,
-            published: None,
-            design: None,
-            committed: None,
-            verified: None,
-            releases: 0,
-            spent: 0.0,
-            approved_question: None,
-            debited: None,
-            waiting: None,
-            place: None,
-            over: false,
+            private_plan: None,
+            attempts: Attempts::default(),
+            state: State::Waiting,
             outputs: VecDeque::new(),
         })
     }
@@ -215,7 +178,7 @@ impl SiteMachine {
 
     /// The site's own place, which stays here.
     pub fn place(&self) -> Option<Place> {
-        self.place.or_else(|| self.site.place())
+        self.past.place().or_else(|| self.site.place())
     }
 
     /// The site's own rows, for scoring at home.
@@ -225,7 +188,7 @@ impl SiteMachine {
 
     /// Whether the study is over for this site.
     pub fn is_over(&self) -> bool {
-        self.over
+        matches!(self.state, State::Over)
     }
 
     /// The roster that is pinned.
@@ -235,76 +198,75 @@ impl SiteMachine {
 
     /// Takes a message. Randomness is for keys and noise, and must be the operating system's outside simulations.
     pub fn handle(&mut self, _now: Timestamp, random: &mut impl CryptoRng, message: &Arc<ToSite>) {
-        if self.over {
+        if self.is_over() {
             return;
         }
         let (turn, result) = match &message.notice {
-            Notice::Roster(shared) => (None, self.roster(shared, message)),
+            Notice::Roster(shared) => (None, self.show_roster(shared)),
             Notice::Call { turn, roster } => (Some(*turn), self.call(random, *turn, roster.as_ref())),
-            Notice::Open { turn, hellos, broadcast } => {
-                (Some(*turn), self.open(random, *turn, hellos, broadcast, message))
-            }
+            Notice::Open { turn, hellos, broadcast } => (Some(*turn), self.open(*turn, hellos, broadcast)),
             Notice::Finished(fit) => {
-                self.close();
-                self.outputs.push_back(SiteOutput::Finished(fit.clone()));
+                self.close(SiteOutput::Finished(fit.clone()));
                 (None, Ok(()))
             }
             Notice::Ended { reason } => {
-                self.close();
-                self.outputs.push_back(SiteOutput::Ended { reason: reason.clone() });
+                self.close(SiteOutput::Ended { reason: reason.clone() });
                 (None, Ok(()))
             }
         };
         if let Err(refusal) = result {
-            // A replay deserves no answer: it may be an old message that the network repeated.
-            if let (Some(turn), false) = (turn, refusal.is_replay()) {
-                self.send(ToCoordinator::Refuse { turn, reason: refusal.for_the_coordinator() });
-            }
-            self.outputs.push_back(SiteOutput::Refused { turn, refusal });
+            self.refuse(turn, refusal);
         }
     }
 
-    /// The officer approves the question that was shown; it is answered now. Another one in the same turn is shown anew.
-    pub fn approve_round(
-        &mut self,
-        now: Timestamp,
-        random: &mut impl CryptoRng,
-        turn: Turn,
-        question: [u8; 32],
-    ) {
-        self.approved_question = Some((turn, question));
-        if let Some(message) = self.waiting.take() {
-            self.handle(now, random, &message);
+    /// The officer approves the question that was shown, and it is accepted now. A yes to another question approves
+    /// nothing: what is asked is shown again.
+    pub fn approve_round(&mut self, turn: Turn, question: [u8; 32]) {
+        match std::mem::replace(&mut self.state, State::Waiting) {
+            State::RoundShown(opening) if (opening.turn, opening.question) == (turn, question) => {
+                if let Err(refusal) = self.accept(opening) {
+                    self.refuse(Some(turn), refusal);
+                }
+            }
+            State::RoundShown(opening) => self.show_round(opening),
+            other => self.state = other,
         }
     }
 
     /// The ledger's word on [`SiteOutput::Debit`]: the round is answered now, or refused.
     pub fn debited(
         &mut self,
-        now: Timestamp,
+        _now: Timestamp,
         random: &mut impl CryptoRng,
         turn: Turn,
         word: Result<(), String>,
     ) {
-        let Some(message) = self.waiting.take() else { return };
-        match word {
-            Ok(()) => {
-                self.debited = Some(turn);
-                self.handle(now, random, &message);
+        match std::mem::replace(&mut self.state, State::Waiting) {
+            State::AskingLedger(opening) if opening.turn == turn => {
+                let answered = word.map_err(Refusal::Ledger).and_then(|()| self.answer(&opening, random));
+                if let Err(refusal) = answered {
+                    self.refuse(Some(turn), refusal);
+                }
             }
-            Err(reason) => {
-                let refusal = Refusal::Ledger(reason);
-                self.send(ToCoordinator::Refuse { turn, reason: refusal.for_the_coordinator() });
-                self.outputs.push_back(SiteOutput::Refused { turn: Some(turn), refusal });
-            }
+            other => self.state = other,
         }
     }
 
-    /// The end: keys are wiped.
-    fn close(&mut self) {
-        self.over = true;
-        self.said = None;
+    /// Tells the coordinator and the officer that something is not done. A repetition of an old message, as networks make
+    /// them, deserves no answer.
+    fn refuse(&mut self, turn: Option<Turn>, refusal: Refusal) {
+        if let (Some(turn), false) = (turn, refusal.is_replay()) {
+            self.send(ToCoordinator::Refuse { turn, reason: refusal.for_the_coordinator() });
+        }
+        self.outputs.push_back(SiteOutput::Refused { turn, refusal });
+    }
+
+    /// The end: keys are wiped. Persists [`SiteEvent::Over`].
+    fn close(&mut self, end: SiteOutput) {
+        self.attempts.forget_key();
+        self.state = State::Over;
         self.outputs.push_back(SiteOutput::Persist(SiteEvent::Over));
+        self.outputs.push_back(end);
     }
 
     fn send(&mut self, message: ToCoordinator) {

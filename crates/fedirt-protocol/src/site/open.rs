@@ -1,11 +1,11 @@
 //! A round is open: everything is checked, then the sums are made, masked, written down and sent.
 
+use super::state::{Opening, State};
 use super::{PrivateCost, Refusal, Release, RoundShown, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Bounds;
-use crate::message::{Broadcast, Question, Sums, ToCoordinator, ToSite, Turn};
+use crate::message::{Broadcast, Question, Sums, ToCoordinator, Turn};
 use crate::policy::{self, Approval};
 use crate::private::{self, Noise, PrivateRefusal};
-use crate::terms::OnLoss;
 use crate::{answerable, codec, coverage, encoding};
 use fedirt_model::exchange::Request;
 use fedirt_model::private::{Score2Plan, ScoreRequest};
@@ -17,27 +17,30 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl SiteMachine {
-    pub(super) fn open(
-        &mut self,
-        random: &mut impl CryptoRng,
-        turn: Turn,
-        hellos: &[Vec<u8>],
-        broadcast: &[u8],
-        message: &Arc<ToSite>,
-    ) -> Result<(), Refusal> {
-        if let Some(highest) = self.highest().filter(|highest| turn < *highest) {
+    /// A round is open. An attempt that was answered gets the same bytes again, whatever is asked: two inputs under one
+    /// mask would show their difference. Any other opening is checked, once, and then shown to the officer or accepted.
+    pub(super) fn open(&mut self, turn: Turn, hellos: &[Vec<u8>], broadcast: &[u8]) -> Result<(), Refusal> {
+        if let Some(highest) = self.attempts.highest().filter(|highest| turn < *highest) {
             return Err(Refusal::LowerAttempt { got: turn, highest });
         }
-        if let Some((_, answer)) = self.answered.as_ref().filter(|(last, _)| turn == *last) {
-            // The same bytes, whatever is asked: two inputs under one mask would show their difference.
-            let answer = answer.clone();
+        if let Some(answer) = self.attempts.answer_of(turn) {
             self.outputs.push_back(SiteOutput::Send(answer));
             return Ok(());
         }
-        let question = question_hash(hellos, broadcast);
-        if self.committed.is_some_and(|(last, known)| last == turn && known != question) {
-            return Err(Refusal::AnotherQuestion(turn));
+        let opening = Box::new(self.verify(turn, hellos, broadcast)?);
+        match self.policy.approval {
+            Approval::Once => self.accept(opening),
+            Approval::EachRound => {
+                self.show_round(opening);
+                Ok(())
+            }
         }
+    }
+
+    /// Checks everything about an opening that does not depend on the officer or the ledger.
+    fn verify(&mut self, turn: Turn, hellos: &[Vec<u8>], broadcast: &[u8]) -> Result<Opening, Refusal> {
+        let question = question_hash(hellos, broadcast);
+        self.attempts.check_question(turn, question)?;
         self.check_rounds(turn)?;
         let told: Broadcast = codec::decode(broadcast)?;
         let cohort = told
@@ -49,63 +52,79 @@ impl SiteMachine {
         let index = cohort.iter().position(|site| *site == self.name);
         let index = index.ok_or(Refusal::Mismatch("this site is not in the cohort"))?;
         self.check_question(turn, &told.question, cohort.len())?;
-        // Found in order a moment ago, before the officer or the ledger was asked.
-        let bound = match self.verified.take() {
-            Some((last, known, bound)) if last == turn && known == question => bound,
-            _ => self.verify_cohort(turn, hellos, broadcast, &told, &cohort)?,
+        let bound = self.verify_cohort(turn, hellos, broadcast, &told, &cohort)?;
+        let noise = match &told.question {
+            Question::Sums(request) => {
+                if self.terms.mode == Mode::Secure {
+                    let pinned = self.pinned.as_ref().ok_or(Refusal::NoRoster(turn))?;
+                    self.past.check(&self.terms, &pinned.declarations, turn, request, &cohort)?;
+                    pinned.check_weights(request, &cohort)?;
+                    pinned.check_givers(&self.terms, request, &cohort)?;
+                }
+                None
+            }
+            Question::Scores { stage, request } => Some(self.noise(*stage, request, &cohort)?),
         };
-        if let (Mode::Secure, Question::Sums(request)) = (self.terms.mode, &told.question) {
-            self.check_chain(turn, request, &cohort)?;
-        }
-        if self.policy.approval == Approval::EachRound && self.approved_question != Some((turn, question)) {
-            let statistics = told.question.statistics();
-            self.waiting = Some(message.clone());
-            self.verified = Some((turn, question, bound));
-            let released = self.releases;
-            self.outputs.push_back(SiteOutput::RoundShown(RoundShown {
-                turn,
-                question,
-                released,
-                statistics,
-            }));
-            return Ok(());
-        }
-        // Everything that could go wrong goes wrong before the ledger is asked: nothing is given back.
-        if bound.is_some() && self.said.as_ref().is_none_or(|said| said.key.is_none()) {
+        Ok(Opening { turn, question, told, cohort, index, bound, noise })
+    }
+
+    /// Puts a round before the officer.
+    pub(super) fn show_round(&mut self, opening: Box<Opening>) {
+        self.outputs.push_back(SiteOutput::RoundShown(RoundShown {
+            turn: opening.turn,
+            question: opening.question,
+            released: self.past.releases(),
+            statistics: opening.told.question.statistics(),
+        }));
+        self.state = State::RoundShown(opening);
+    }
+
+    /// Accepts a question: from now on the attempt has no other, and its price is spent. Persists
+    /// [`SiteEvent::Committed`], then the ledger is asked. Whatever could go wrong goes wrong before that, because
+    /// nothing is given back. A question that was accepted before a crash is not checked against the budget again.
+    pub(super) fn accept(&mut self, opening: Box<Opening>) -> Result<(), Refusal> {
+        let (turn, question) = (opening.turn, opening.question);
+        if opening.bound.is_some() && !self.attempts.has_key() {
             return Err(Refusal::NoKey(turn));
         }
-        if self.debited != Some(turn) {
-            let release = self.release(turn, question, &told, &cohort)?;
-            if self.committed.is_none_or(|(last, _)| last != turn) {
-                if let Question::Scores { stage, request } = &told.question {
-                    self.check_answerable(*stage, request, &cohort, index)?;
-                }
-                let mu_squared = release.cost.map_or(0.0, |cost| cost.mu_squared);
-                self.check_plan_budget(mu_squared)?;
-                self.persist(SiteEvent::Committed { turn, question, mu_squared })?;
+        let release = self.release(&opening)?;
+        if !self.attempts.is_committed(turn) {
+            if let (Question::Scores { request, .. }, Some((plan, noise))) =
+                (&opening.told.question, &opening.noise)
+            {
+                answerable::check(plan, request, noise, self.site.table(), opening.index)?;
             }
-            self.waiting = Some(message.clone());
-            self.verified = Some((turn, question, bound));
-            self.outputs.push_back(SiteOutput::Debit(release));
-            return Ok(());
+            let mu_squared = release.cost.map_or(0.0, |cost| cost.mu_squared);
+            self.check_plan_budget(mu_squared)?;
+            self.persist(SiteEvent::Committed { turn, question, mu_squared })?;
         }
-        self.site.set_index(index);
-        let (words, by_name) = match &told.question {
-            Question::Sums(request) => self.sums(request, told.bounds, &cohort)?,
-            Question::Scores { stage, request } => {
-                let noise = self.noise(*stage, request, &cohort)?;
-                (private::answer(self.site.table(), index, request, &noise, random)?, Vec::new())
+        self.outputs.push_back(SiteOutput::Debit(release));
+        self.state = State::AskingLedger(opening);
+        Ok(())
+    }
+
+    /// The ledger has its entry: the sums are made, masked and sent. Persists [`SiteEvent::Released`] and
+    /// [`SiteEvent::Upload`] first.
+    pub(super) fn answer(&mut self, opening: &Opening, random: &mut impl CryptoRng) -> Result<(), Refusal> {
+        let turn = opening.turn;
+        self.site.set_index(opening.index);
+        let (words, by_name) = match (&opening.told.question, &opening.noise) {
+            (Question::Sums(request), _) => self.sums(request, opening.told.bounds, &opening.cohort)?,
+            (Question::Scores { request, .. }, Some((_, noise))) => {
+                let table = self.site.table();
+                (private::answer(table, opening.index, request, noise, random)?, Vec::new())
             }
+            (Question::Scores { .. }, None) => return Err(PrivateRefusal::NoTerms.into()),
         };
-        let sums = match bound {
+        let sums = match &opening.bound {
             None => Sums::Plain(words),
             Some(bound) => {
-                let key = self.said.as_mut().and_then(|said| said.key.take()).ok_or(Refusal::NoKey(turn))?;
-                Sums::Masked(key.mask(&self.name, &bound, words)?.sign(&self.identity).encode())
+                let key = self.attempts.take_key().ok_or(Refusal::NoKey(turn))?;
+                Sums::Masked(key.mask(&self.name, bound, words)?.sign(&self.identity).encode())
             }
         };
-        // The answer tells the site its own place, where the round tells it at all.
-        let release = self.release(turn, question, &told, &cohort)?;
+        // Made anew, as the answer tells the site its own place where the round tells it at all.
+        let release = self.release(opening)?;
         self.persist(SiteEvent::Released(release))?;
         let answer = ToCoordinator::Upload { turn, sums, by_name };
         self.persist(SiteEvent::Upload { turn, message: answer.clone() })?;
@@ -123,7 +142,7 @@ impl SiteMachine {
         cohort: &BTreeSet<SiteId>,
     ) -> Result<Option<BoundCohort>, Refusal> {
         let Some(protection) = self.terms.protection() else { return Ok(None) };
-        let said = self.said.as_ref().ok_or(Refusal::NoHello(turn))?;
+        let said = self.attempts.said.as_ref().ok_or(Refusal::NoHello(turn))?;
         if turn != said.turn {
             return Err(Refusal::NoHello(turn));
         }
@@ -146,39 +165,6 @@ impl SiteMachine {
         Ok(Some(members.bind(broadcast)))
     }
 
-    /// The chain of cohorts, and what may be asked once only.
-    fn check_chain(&self, turn: Turn, request: &Request, cohort: &BTreeSet<SiteId>) -> Result<(), Refusal> {
-        if self.terms.on_loss == OnLoss::RevealLostSite {
-            self.chain.clone().extend_revealing_lost_sites(cohort)?;
-        } else {
-            self.chain.check(cohort)?;
-            if let (Some(previous), Some(pinned)) = (self.chain.current(), &self.pinned) {
-                let thresholds = self.terms.thresholds;
-                coverage::check_step(thresholds, request, &pinned.declarations, previous, cohort)?;
-            }
-        }
-        let publishes = request.ask.conditions().publishes_effects;
-        if let Some((last, sites)) = &self.totals
-            && request.ask.conditions().once
-            && sites == cohort
-            && *last != turn
-        {
-            return Err(Refusal::TotalsTwice(*last));
-        }
-        if let Some(last) = self.published.filter(|last| publishes && *last != turn) {
-            return Err(Refusal::PublishedTwice(last));
-        }
-        if let (Some((sites, known)), Some(asked)) = (&self.design, design_hash(request))
-            && sites == cohort
-            && *known != asked
-        {
-            return Err(Refusal::AnotherDesign);
-        }
-        let Some(pinned) = &self.pinned else { return Err(Refusal::NoRoster(turn)) };
-        pinned.check_weights(request, cohort)?;
-        pinned.check_givers(&self.terms, request, cohort)
-    }
-
     /// What this study may spend here is what the plan says, however often it is asked. An attempt counts from the
     /// moment at which its question is accepted, whatever becomes of it.
     fn check_plan_budget(&self, asked: f64) -> Result<(), Refusal> {
@@ -187,23 +173,11 @@ impl SiteMachine {
         }
         let Some(private) = &self.terms.private else { return Err(PrivateRefusal::NoTerms.into()) };
         let planned = private.mu().map_err(PrivateRefusal::from)?.powi(2);
-        let spent = self.spent;
+        let spent = self.past.spent();
         if spent + asked > planned * (1.0 + 1e-9) {
             return Err(Refusal::BeyondThePlan { spent, asked, planned });
         }
         Ok(())
-    }
-
-    /// Shapes, lengths, weights: whatever does not depend on an answer.
-    fn check_answerable(
-        &self,
-        stage: usize,
-        question: &ScoreRequest,
-        cohort: &BTreeSet<SiteId>,
-        index: usize,
-    ) -> Result<(), Refusal> {
-        let (plan, noise) = self.plan_and_noise(stage, question, cohort)?;
-        Ok(answerable::check(&plan, question, &noise, self.site.table(), index)?)
     }
 
     /// The numbers of a request as ring elements: those that too few sites give are zero.
@@ -227,7 +201,7 @@ impl SiteMachine {
         match (self.terms.mode, question) {
             (Mode::Private, Question::Scores { .. }) => Ok(self.policy.check_scores(&self.terms, turn)?),
             (Mode::Plain | Mode::Secure, Question::Sums(request)) => {
-                Ok(self.policy.check_request(&self.terms, turn, request, sites, &self.points)?)
+                Ok(self.policy.check_request(&self.terms, turn, request, sites, self.past.points())?)
             }
             _ => Err(Refusal::Mismatch("the question is not of the plan's mode")),
         }
@@ -235,43 +209,28 @@ impl SiteMachine {
 
     /// The noise of a private round, from the plan, the declarations and the cohort alone.
     fn noise(
-        &self,
+        &mut self,
         stage: usize,
         question: &ScoreRequest,
         cohort: &BTreeSet<SiteId>,
-    ) -> Result<Noise, Refusal> {
-        self.plan_and_noise(stage, question, cohort).map(|(_, noise)| noise)
-    }
-
-    fn plan_and_noise(
-        &self,
-        stage: usize,
-        question: &ScoreRequest,
-        cohort: &BTreeSet<SiteId>,
-    ) -> Result<(Score2Plan, Noise), Refusal> {
+    ) -> Result<(Arc<Score2Plan>, Noise), Refusal> {
         let pinned = self.pinned.as_ref().ok_or(Refusal::Mismatch("no roster is pinned"))?;
-        // To find the noise that keeps an ε takes longer than a round, and a cohort has one plan.
-        let mut known = self.private_plan.borrow_mut();
-        let plan = match known.take().filter(|(whose, _)| whose == cohort) {
-            Some((_, plan)) => plan,
-            None => private::plan_of(&self.terms, &pinned.declarations, cohort)?,
+        let plan = match &self.private_plan {
+            Some((whose, plan)) if whose == cohort => plan.clone(),
+            _ => Arc::new(private::plan_of(&self.terms, &pinned.declarations, cohort)?),
         };
-        *known = Some((cohort.clone(), plan.clone()));
+        self.private_plan = Some((cohort.clone(), plan.clone()));
         private::check_question(&plan, question)?;
         let noise = private::noise(&self.terms, &plan, stage)?;
         Ok((plan, noise))
     }
 
-    fn release(
-        &self,
-        turn: Turn,
-        question: [u8; 32],
-        told: &Broadcast,
-        cohort: &BTreeSet<SiteId>,
-    ) -> Result<Release, Refusal> {
+    /// The record of a release, without a single number of it.
+    fn release(&self, opening: &Opening) -> Result<Release, Refusal> {
+        let told = &opening.told;
         let mut release = Release {
-            turn,
-            question,
+            turn: opening.turn,
+            question: opening.question,
             cohort: told.cohort.clone(),
             statistics: (told.question.statistics().iter())
                 .map(|(statistic, len)| (statistic.name.to_owned(), *len as u64))
@@ -283,30 +242,26 @@ impl SiteMachine {
             place: None,
             cost: None,
         };
-        match &told.question {
-            Question::Sums(request) => {
-                release.points =
-                    request.points().iter().map(|psi| policy::coordinates(request, psi)).collect();
-                let conditions = request.ask.conditions();
-                release.effect_totals = conditions.once;
-                release.by_name = conditions.publishes_effects;
-                release.design = design_hash(request);
-                let place = conditions.tells_own_effect.then(|| self.site.place()).flatten();
-                release.place = place.map(|place| (place.effect, place.se));
-            }
-            Question::Scores { stage, request } => {
-                let noise = self.noise(*stage, request, cohort)?;
-                let slack = noise.shares.slack(1).map_err(PrivateRefusal::from)?;
-                release.cost =
-                    Some(PrivateCost { mu_squared: noise.mu_squared, eta: slack.eta, kappa: slack.kappa });
-            }
+        if let Question::Sums(request) = &told.question {
+            release.points = request.points().iter().map(|psi| policy::coordinates(request, psi)).collect();
+            let conditions = request.ask.conditions();
+            release.effect_totals = conditions.once;
+            release.by_name = conditions.publishes_effects;
+            release.design = design_hash(request);
+            let place = conditions.tells_own_effect.then(|| self.site.place()).flatten();
+            release.place = place.map(|place| (place.effect, place.se));
+        }
+        if let Some((_, noise)) = &opening.noise {
+            let slack = noise.shares.slack(1).map_err(PrivateRefusal::from)?;
+            release.cost =
+                Some(PrivateCost { mu_squared: noise.mu_squared, eta: slack.eta, kappa: slack.kappa });
         }
         Ok(release)
     }
 }
 
 /// The items of a calibration: from its first evaluation on they stay the same.
-fn design_hash(request: &Request) -> Option<[u8; 32]> {
+pub(super) fn design_hash(request: &Request) -> Option<[u8; 32]> {
     if request.ask.conditions().opening {
         return None;
     }

@@ -179,7 +179,7 @@ impl<T: Transport> Agent<T> {
         question: [u8; 32],
         officer: &mut dyn Officer,
     ) -> Result<Option<End>, AgentError> {
-        self.machine.approve_round(clock::now(), &mut self.random, turn, question);
+        self.machine.approve_round(turn, question);
         self.obey(officer)
     }
 
@@ -260,12 +260,7 @@ impl<T: Transport> Agent<T> {
                 }
                 SiteOutput::RoundShown(shown) => match officer.round(&shown) {
                     Answer::Yes => {
-                        self.machine.approve_round(
-                            clock::now(),
-                            &mut self.random,
-                            shown.turn,
-                            shown.question,
-                        );
+                        self.machine.approve_round(shown.turn, shown.question);
                     }
                     Answer::NotNow => end = Some(End::RoundNotApproved(shown.turn)),
                 },

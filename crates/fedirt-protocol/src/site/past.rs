@@ -1,0 +1,137 @@
+//! What has left a site in a study, and what may therefore not be asked any more. It follows from the persisted events
+//! alone.
+
+use super::open::design_hash;
+use super::{Refusal, Release};
+use crate::coverage;
+use crate::declaration::Declarations;
+use crate::message::Turn;
+use crate::terms::{OnLoss, Terms};
+use fedirt_model::exchange::Request;
+use fedirt_model::site::Place;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::secure::{Chain, SiteId};
+use std::collections::BTreeSet;
+
+/// What has left.
+pub(super) struct Past {
+    /// The cohorts that have shared sums.
+    chain: Chain,
+    /// Points at which this site has answered, in the centre's coordinates.
+    points: Vec<Vec<f64>>,
+    /// The turn and cohort for which sums over effects were given.
+    totals: Option<(Turn, BTreeSet<SiteId>)>,
+    /// The turn in which the effect was given by name.
+    published: Option<Turn>,
+    /// The cohort and the items of its calibration.
+    design: Option<(BTreeSet<SiteId>, [u8; 32])>,
+    /// How often numbers have left, attempts included.
+    releases: u32,
+    /// μ² that this study has spent here: the price of every question that was accepted.
+    spent: f64,
+    place: Option<Place>,
+}
+
+impl Past {
+    pub(super) fn new(terms: &Terms) -> Self {
+        Self {
+            chain: Chain::new(terms.thresholds),
+            points: Vec::new(),
+            totals: None,
+            published: None,
+            design: None,
+            releases: 0,
+            spent: 0.0,
+            place: None,
+        }
+    }
+
+    pub(super) fn points(&self) -> &[Vec<f64>] {
+        &self.points
+    }
+
+    pub(super) fn releases(&self) -> u32 {
+        self.releases
+    }
+
+    pub(super) fn spent(&self) -> f64 {
+        self.spent
+    }
+
+    /// The site's own place, where a round has told it.
+    pub(super) fn place(&self) -> Option<Place> {
+        self.place
+    }
+
+    /// A question was accepted: its price is spent, whether or not an answer comes of it.
+    pub(super) fn spend(&mut self, mu_squared: f64) {
+        self.spent += mu_squared;
+    }
+
+    /// Whether a question of exact sums goes with what has left: the chain of cohorts, and what may be asked once only.
+    pub(super) fn check(
+        &self,
+        terms: &Terms,
+        declarations: &Declarations,
+        turn: Turn,
+        request: &Request,
+        cohort: &BTreeSet<SiteId>,
+    ) -> Result<(), Refusal> {
+        if terms.on_loss == OnLoss::RevealLostSite {
+            self.chain.clone().extend_revealing_lost_sites(cohort)?;
+        } else {
+            self.chain.check(cohort)?;
+            if let Some(previous) = self.chain.current() {
+                coverage::check_step(terms.thresholds, request, declarations, previous, cohort)?;
+            }
+        }
+        let conditions = request.ask.conditions();
+        if let Some((last, sites)) = &self.totals
+            && conditions.once
+            && sites == cohort
+            && *last != turn
+        {
+            return Err(Refusal::TotalsTwice(*last));
+        }
+        if let Some(last) = self.published.filter(|last| conditions.publishes_effects && *last != turn) {
+            return Err(Refusal::PublishedTwice(last));
+        }
+        if let (Some((sites, known)), Some(asked)) = (&self.design, design_hash(request))
+            && sites == cohort
+            && *known != asked
+        {
+            return Err(Refusal::AnotherDesign);
+        }
+        Ok(())
+    }
+
+    /// Numbers have left.
+    pub(super) fn add(&mut self, terms: &Terms, release: &Release) -> Result<(), Refusal> {
+        let cohort = (release.cohort.iter())
+            .map(|name| SiteId::try_from(name.as_str()))
+            .collect::<Result<BTreeSet<SiteId>, _>>()
+            .map_err(|_| Refusal::Mismatch("a site has no proper name"))?;
+        if terms.mode == Mode::Secure {
+            if terms.on_loss == OnLoss::RevealLostSite {
+                self.chain.extend_revealing_lost_sites(&cohort)?;
+            } else {
+                self.chain.extend(&cohort)?;
+            }
+        }
+        self.points.extend(release.points.iter().cloned());
+        self.releases += 1;
+        if release.by_name {
+            self.published = Some(release.turn);
+        }
+        if let Some(design) = release.design {
+            self.design = Some((cohort.clone(), design));
+        }
+        if release.effect_totals {
+            self.totals = Some((release.turn, cohort));
+        }
+        if let Some((effect, se)) = release.place {
+            self.place = Some(Place { effect, se });
+        }
+        Ok(())
+    }
+}
