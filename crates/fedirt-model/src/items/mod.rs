@@ -9,6 +9,7 @@ mod curves;
 mod divide_by_total;
 mod grm;
 mod node;
+mod nrm;
 mod one_slope;
 
 pub use curves::Curves;
@@ -23,6 +24,7 @@ pub const MODELS: &[&dyn ItemModel] = &[
     &divide_by_total::PCM,
     &divide_by_total::GPCM,
     &grm::Grm,
+    &nrm::Nrm,
 ];
 
 /// The model of that name.

@@ -4,7 +4,11 @@ use super::*;
 
 fn parameters(model: &dyn ItemModel) -> Vec<Vec<f64>> {
     let mut all = vec![vec![1.3, 0.4], vec![-0.7, -1.1], vec![0.02, 2.0]];
-    if model.polytomous() {
+    if model.one_slope().is_none() {
+        // Slopes of categories, then intercepts.
+        all.push(vec![0.8, -0.5, 1.2, 0.4, -0.3, 0.1]);
+        all.push(vec![-1.1, 0.4, 0.8, -0.2]);
+    } else if model.polytomous() {
         all.push(vec![0.9, 1.2, 0.3, -1.4]);
         all.push(vec![-1.1, 0.8, -0.2]);
     }
