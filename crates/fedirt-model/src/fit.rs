@@ -6,7 +6,7 @@ mod item;
 
 pub use item::{FitItem, NamedNumbers};
 
-use crate::items::default_model;
+use crate::items::{self, default_model};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -106,7 +106,11 @@ impl<'de> Deserialize<'de> for Fit {
             FORMAT => {}
             FIRST_FORMAT => {
                 FORMAT.clone_into(&mut fit.format);
-                fit.items.iter_mut().for_each(FitItem::name_parameters);
+                fit.model = items::name_in_first_format(&fit.model).to_owned();
+                for item in &mut fit.items {
+                    item.model = items::name_in_first_format(&item.model).to_owned();
+                    item.name_parameters();
+                }
             }
             other => {
                 let known = format!("this version reads {FORMAT:?} and {FIRST_FORMAT:?}");

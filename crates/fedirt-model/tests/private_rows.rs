@@ -16,7 +16,7 @@ fn design() -> Design {
         item(0, "2pl", &[0, 1]),
         item(2, "gpcm", &[1, 2, 3]),
         item(1, "grm", &[0, 1, 2]),
-        item(3, "1pl", &[0, 1]),
+        item(3, "rasch-sd1", &[0, 1]),
     ]
     .try_into()
     .expect("a design")

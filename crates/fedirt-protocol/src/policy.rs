@@ -6,8 +6,9 @@
 
 use crate::message::Turn;
 use crate::terms::{Terms, most_exchanges};
+use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Request};
-use fedirt_model::items::SlopeRule;
+use fedirt_model::items::{MODELS, SlopeRule, name_in_first_format};
 use fedirt_model::questions::{NOISY_SCORES, SiteTerm};
 use fedirt_model::statistics::Mode;
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             modes: vec![Mode::Secure, Mode::Private],
-            models: ["rasch", "1pl", "2pl", "pcm", "gpcm", "grm"].map(String::from).to_vec(),
+            models: MODELS.iter().map(|model| model.name().to_owned()).collect(),
             refused_statistics: Vec::new(),
             minimum_students: 10,
             n_min: 3,
@@ -190,6 +191,11 @@ impl Policy {
         }
     }
 
+    /// Whether a model is allowed. A policy that was written when `1pl` meant slopes of 1 with an SD of 1 still allows those.
+    fn allows(&self, model: &str) -> bool {
+        self.models.iter().any(|allowed| allowed == model || name_in_first_format(allowed) == model)
+    }
+
     /// Everything about a plan that this policy refuses.
     pub fn check_plan(&self, terms: &Terms, students: u64, pooled_rows_inferred: bool) -> Vec<PolicyRefusal> {
         let mut refusals = Vec::new();
@@ -199,7 +205,7 @@ impl Policy {
         }
         for item in &terms.plan.items {
             if let Some(model) = &item.model
-                && !self.models.contains(model)
+                && !self.allows(model)
             {
                 refusals.push(PolicyRefusal::Model { item: item.name.clone(), model: model.clone() });
             }
@@ -311,7 +317,7 @@ impl Policy {
             if planned.codes.as_ref().is_some_and(|codes| item.codes.iter().any(|c| !codes.contains(c))) {
                 return other(&format!("the list of categories of {}", planned.name));
             }
-            if !self.models.contains(&item.model) {
+            if !self.allows(&item.model) {
                 return Err(PolicyRefusal::Model { item: planned.name.clone(), model: item.model.clone() });
             }
         }
@@ -328,20 +334,17 @@ impl Policy {
         let refuse = |text: String| Err(PolicyRefusal::Parameters(text));
         let mut flat = 0;
         for j in 0..design.len() {
-            let own = &psi[design.span(j)];
-            let (a, d) = (own[0], &own[1..]);
-            if a.abs() > self.largest_slope * (1.0 + 1e-9) {
+            let slopes = &psi[design.slopes(j)];
+            if let Some(a) = slopes.iter().find(|a| a.abs() > self.largest_slope * (1.0 + 1e-9)) {
                 return refuse(format!("a slope of {a:.3e}, and {} is the most", self.largest_slope));
             }
             // Slopes that the model fixes are nobody's choice.
-            flat += usize::from(design.model(j).slope() == SlopeRule::Free && a.abs() < self.flat_slope);
-            let mut last = 0.0;
-            for x in d {
-                let step = if design.items()[j].model == "grm" { *x } else { x - last };
-                last = *x;
+            let free = design.model(j).slope() == SlopeRule::Free;
+            flat += usize::from(free && slopes.iter().all(|a| a.abs() < self.flat_slope));
+            for (step, a, steps) in intercept_steps(design, psi, j) {
                 // Twelve at a slope of one; steeper items reach further for the same difficulty.
                 let unit = ((OGIVE + a * a) / (OGIVE + 1.0)).sqrt();
-                if step.abs() > self.largest_step_intercept * unit {
+                if step.abs() > self.largest_step_intercept * unit * steps {
                     return refuse(format!(
                         "a step of {step:.3e} between intercepts, and {} is the most",
                         self.largest_step_intercept
@@ -375,6 +378,18 @@ impl Policy {
 /// Fewest sites that do not work with the coordinator among which products of a site's totals are hidden in a sum.
 const FEWEST_FOR_PRODUCTS: usize = 6;
 
+/// The steps between an item's neighbouring intercepts, each with its slope and the number of steps that it spans.
+fn intercept_steps(design: &Design, psi: &[f64], item: usize) -> Vec<(f64, f64, f64)> {
+    let (span, slopes) = (design.span(item), design.slopes(item));
+    if let Some(model) = design.model(item).one_slope() {
+        // Difficulties at a slope of −1 are the steps themselves.
+        let steps = model.difficulties(-1.0, &psi[slopes.end..span.end]);
+        return steps.into_iter().map(|step| (step, psi[span.start], 1.0)).collect();
+    }
+    let of = |r: usize| design.slope_of(r).map_or(0.0, |(slope, _)| psi[slope]);
+    (slopes.end..span.end).map(|r| (psi[r], of(r), (r + 1 - slopes.end) as f64)).collect()
+}
+
 /// Sums of products of each site's totals over few sites determine the terms of each site.
 fn check_site_term(
     terms: &Terms,
@@ -396,12 +411,9 @@ fn check_site_term(
 
 /// Item parameters as the centre steps in them: a = ½ sinh(u), d = v·√(1.702² + a²); see the centre's structure.
 pub(crate) fn coordinates(request: &Request, psi: &[f64]) -> Vec<f64> {
-    let mut out = Vec::with_capacity(psi.len());
-    for j in 0..request.design.len() {
-        let own = &psi[request.design.span(j)];
-        let unit = (OGIVE + own[0] * own[0]).sqrt();
-        out.push((2.0 * own[0]).asinh());
-        out.extend(own[1..].iter().map(|d| d / unit));
-    }
-    out
+    let coordinate = |(r, x): (usize, &f64)| match request.design.slope_of(r) {
+        None => (2.0 * x).asinh(),
+        Some((slope, _)) => x / (OGIVE + psi[slope] * psi[slope]).sqrt(),
+    };
+    psi.iter().enumerate().map(coordinate).collect()
 }

@@ -8,6 +8,7 @@ use crate::terms::Terms;
 use fedirt_model::centre::ItemPlan;
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::Effects;
+use fedirt_model::items::default_model;
 use fedirt_model::private::{
     MissingAnswers, PrivateError, ROUND_SHARES, Score2Plan, ScoreRequest, SitePlan, each_whitened_score,
 };
@@ -153,7 +154,7 @@ pub fn incomplete_rows(given: &[Vec<usize>], table: &ResponseTable) -> u64 {
 pub fn design_of(items: &[ItemPlan]) -> Result<Design, PrivateRefusal> {
     let items = items.iter().enumerate().map(|(column, item)| {
         let codes = item.codes.clone().unwrap_or_default();
-        let usual = if codes.len() > 2 { "gpcm" } else { "2pl" };
+        let usual = default_model(codes.len()).name();
         DesignItem { column, model: item.model.clone().unwrap_or_else(|| usual.to_owned()), codes }
     });
     Design::try_from(items.collect::<Vec<_>>())

@@ -90,3 +90,35 @@ fn weights_are_copies_of_rows() {
     close("log-likelihood", counted.loglik, whole.loglik.unwrap() * 32.0 / 1000.0, 1e-8);
     assert_eq!(counted.se_type.as_deref(), Some("sandwich"));
 }
+
+#[test]
+fn the_one_parameter_model_is_rasch_in_other_units() {
+    let rasch = fit(plan(named(&[("rasch", 2); 5]), Effects::None), vec![table(&rows())]);
+    let f = fit(plan(named(&[("1pl", 2); 5]), Effects::None), vec![table(&rows())]);
+    close("log-likelihood", f.loglik, rasch.loglik.unwrap(), 1e-9);
+    assert_eq!((f.npar, f.latent.sd, f.latent.se_sd), (6, 1.0, None));
+    for (item, other) in f.items.iter().zip(&rasch.items) {
+        // The slope that all share is the SD of ability in the Rasch model, and so is its standard error.
+        close("a", item.a, rasch.latent.sd, 1e-7);
+        close("se a", item.se_a, rasch.latent.se_sd.unwrap(), 1e-6);
+        close("b", item.b[0], other.b[0].unwrap() / rasch.latent.sd, 1e-7);
+    }
+    assert!(f.rounds <= rasch.rounds);
+}
+
+#[test]
+fn nominal_items_of_two_categories_are_those_of_the_two_parameter_model() {
+    let two = fit(plan(named(&[("2pl", 2); 5]), Effects::None), vec![table(&rows())]);
+    let f = fit(plan(named(&[("nrm", 2); 5]), Effects::None), vec![table(&rows())]);
+    close("log-likelihood", f.loglik, two.loglik.unwrap(), 1e-9);
+    assert_eq!((f.npar, f.converged), (10, Some(true)));
+    assert!(f.rounds <= 6);
+    for (item, other) in f.items.iter().zip(&two.items) {
+        assert_eq!((item.a, item.b.len()), (None, 0));
+        close("a1", item.parameters.get("a1"), other.a.unwrap(), 1e-7);
+        close("se a1", item.se.get("a1"), other.se_a.unwrap(), 1e-5);
+        close("d1", item.parameters.get("d1"), other.d[0].unwrap(), 1e-7);
+        close("Bock's slopes", item.parameters.get("bock_a1"), other.a.unwrap() / 2.0, 1e-7);
+        assert_eq!((item.se.get("ak0"), item.se.get("ak1")), (None, None));
+    }
+}

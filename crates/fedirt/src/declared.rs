@@ -25,7 +25,9 @@ pub(crate) fn items_from_rows(args: &FitArgs, reading: &Reading) -> Option<Strin
 pub(crate) fn settle(args: &FitArgs, plan: &mut [ItemPlan], reading: &Reading) -> Vec<String> {
     let mut problems = Vec::new();
     for item in plan.iter_mut().filter(|item| item.codes.is_none()) {
-        if let Some(model) = item.model.as_deref().filter(|model| matches!(*model, "pcm" | "gpcm" | "grm")) {
+        if let Some(model) =
+            item.model.as_deref().filter(|model| matches!(*model, "pcm" | "gpcm" | "grm" | "nrm"))
+        {
             problems.push(format!(
                 "item {}: {model} has more than two categories, and a private fit takes their number from a codebook, never from the answers: --codebook FILE (CSV: item, model, categories)",
                 item.name

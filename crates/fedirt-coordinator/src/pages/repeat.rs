@@ -1,6 +1,7 @@
 //! The fit once more, where all files are in one place: the command, and the small files that it reads.
 
 use fedirt_model::exchange::Effects;
+use fedirt_model::items::default_model;
 use fedirt_model::private::MissingAnswers;
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::statistics::Mode;
@@ -25,7 +26,7 @@ pub(super) fn has(plan: &StudyPlan, file: &str) -> bool {
 pub(super) fn codebook(plan: &StudyPlan) -> String {
     let mut out = String::from("item,model,categories,lowest\n");
     for item in &plan.items {
-        let usual = if item.categories.len() == 2 { "2pl" } else { "gpcm" };
+        let usual = default_model(item.categories.len()).name();
         let (model, lowest) = (item.model.as_deref().unwrap_or(usual), item.categories.first().unwrap_or(&0));
         out += &format!("{},{model},{},{lowest}\n", cell(&item.name), item.categories.len());
     }

@@ -3,6 +3,7 @@
 use super::Seen;
 use crate::status::StudyStatus;
 use fedirt_model::fit::Fit;
+use fedirt_model::items;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
 
@@ -77,11 +78,7 @@ pub(super) fn reveals(mode: Mode) -> &'static str {
 
 /// A model's name as people know it.
 pub(super) fn model(name: &str) -> String {
-    match name {
-        "rasch" => "Rasch".into(),
-        "mixed" => "mixed".into(),
-        other => other.to_uppercase(),
-    }
+    items::title(name).to_owned()
 }
 
 /// A number with some decimals; nothing has no sign.

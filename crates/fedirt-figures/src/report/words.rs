@@ -1,16 +1,14 @@
 //! What a run was, in words.
 
 use fedirt_model::fit::Fit;
+use fedirt_model::items;
 
 use crate::text;
 
 /// The model's name as people write it.
 pub(super) fn model(name: &str) -> String {
-    match name {
-        "rasch" => "Rasch".to_owned(),
-        "mixed" => "Mixed-format".to_owned(),
-        other => other.to_uppercase(),
-    }
+    let mut letters = items::title(name).chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What this is: the heading.

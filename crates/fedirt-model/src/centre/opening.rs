@@ -97,9 +97,11 @@ pub(super) fn provisional_design(
     let rule = |wanted: SlopeRule| {
         items.iter().any(|i: &DesignItem| items::model(&i.model).is_some_and(|m| m.slope() == wanted))
     };
-    if rule(SlopeRule::One) && rule(SlopeRule::LatentSd) {
+    let units = [SlopeRule::One, SlopeRule::Common, SlopeRule::LatentSd].into_iter().filter(|r| rule(*r));
+    if units.count() > 1 {
         complaints.push(
-            "1pl fixes the SD of ability at 1, rasch and pcm estimate it: use one or the other".to_owned(),
+            "rasch and pcm estimate the SD of ability, 1pl and rasch-sd1 hold it at 1, with one slope or none to estimate: use one of the three"
+                .to_owned(),
         );
     }
     if !complaints.is_empty() {

@@ -13,7 +13,7 @@ pub(crate) struct Layout {
     slopes: Vec<Option<usize>>,
     /// First difficulty of each item.
     steps: Vec<usize>,
-    /// SD of ability, where slopes follow it.
+    /// SD of ability, where slopes follow it, or the slope that all items share.
     sd: Option<usize>,
     /// First school effect.
     pub effects: usize,
@@ -34,7 +34,8 @@ impl Layout {
             slopes.push((design.model(j).slope() == SlopeRule::Free).then(|| take(1)));
             steps.push(take(design.categories(j) - 1));
         }
-        let shared = (0..design.len()).any(|j| design.model(j).slope() == SlopeRule::LatentSd);
+        let shared = (0..design.len())
+            .any(|j| matches!(design.model(j).slope(), SlopeRule::LatentSd | SlopeRule::Common));
         let sd = shared.then(|| take(1));
         let effects = take(sites);
         Some(Self { models, slopes, steps, sd, effects, size })

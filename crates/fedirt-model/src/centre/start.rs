@@ -86,16 +86,20 @@ fn moments(design: &Design, pairs: &DMatrix<f64>, scores: &[f64]) -> Moments {
     Moments { both, covariance, variance, mean }
 }
 
+/// The number of every category, counted from 0 within its item.
+fn category_numbers(design: &Design) -> Vec<f64> {
+    (0..design.len()).flat_map(|j| (0..design.categories(j)).map(|c| c as f64)).collect()
+}
+
 /// A score for every category: its number for models with ordered categories. For others, the leading solution of a
 /// multiple correspondence analysis (Gifi 1990, ch. 3): category scores, of mean 0 and variance 1 within each item,
 /// for which the items agree best with each other.
-fn category_scores(design: &Design, pairs: &DMatrix<f64>) -> Vec<f64> {
+fn category_scores(design: &Design, pairs: &DMatrix<f64>, numbers: Vec<f64>) -> Vec<f64> {
     let ordered = |j: usize| design.model(j).one_slope().is_some();
-    let number = |cell: usize| (cell - design.cell_offset(design.item_of_cell(cell))) as f64;
-    let mut scores: Vec<f64> = (0..design.cells()).map(number).collect();
     if (0..design.len()).all(ordered) {
-        return scores;
+        return numbers;
     }
+    let mut scores = numbers.clone();
     // Deviations of the pair counts from independence, as correlations between standardised indicators.
     let count = |c: usize| pairs[(c, c)].max(1e-9);
     let deviation = DMatrix::from_fn(design.cells(), design.cells(), |c, h| {
@@ -120,8 +124,12 @@ fn category_scores(design: &Design, pairs: &DMatrix<f64>) -> Vec<f64> {
         let mean = span.clone().zip(&raw).map(|(c, x)| count(c) * x).sum::<f64>() / total;
         let variance =
             span.clone().zip(&raw).map(|(c, x)| count(c) * (x - mean).powi(2)).sum::<f64>() / total;
+        // Higher codes stand for more, until the other items say otherwise.
+        let rising =
+            span.clone().zip(&raw).map(|(c, x)| count(c) * (x - mean) * numbers[c]).sum::<f64>() >= 0.0;
+        let unit = variance.sqrt().max(1e-9) * if rising { 1.0 } else { -1.0 };
         for (c, x) in span.zip(raw) {
-            scores[c] = (x - mean) / variance.sqrt().max(1e-9);
+            scores[c] = (x - mean) / unit;
         }
     }
     scores
@@ -261,14 +269,16 @@ impl Composite<'_> {
         (value * scale, gradient.iter().map(|g| g * scale).collect())
     }
 
-    /// Items whose slope is the SD of ability move together.
+    /// Items that share a slope, be it the SD of ability or a common one, move together.
     fn share_slopes(&self, gradient: &mut [f64]) {
-        let shared: Vec<usize> = (0..self.design.len())
-            .filter(|&j| self.design.model(j).slope() == SlopeRule::LatentSd)
-            .map(|j| self.design.offset(j))
-            .collect();
-        let mean = shared.iter().map(|&a| gradient[a]).sum::<f64>() / shared.len().max(1) as f64;
-        shared.iter().for_each(|&a| gradient[a] = mean);
+        for rule in [SlopeRule::LatentSd, SlopeRule::Common] {
+            let shared: Vec<usize> = (0..self.design.len())
+                .filter(|&j| self.design.model(j).slope() == rule)
+                .map(|j| self.design.offset(j))
+                .collect();
+            let mean = shared.iter().map(|&a| gradient[a]).sum::<f64>() / shared.len().max(1) as f64;
+            shared.iter().for_each(|&a| gradient[a] = mean);
+        }
     }
 }
 
@@ -289,9 +299,12 @@ fn weighted_pairs(design: &Design, pairs: &DMatrix<f64>, m: &Moments) -> DMatrix
 
 /// Starting values from the first round's sums.
 pub(crate) fn start(design: &Design, sums: &StartSums) -> Start {
-    let scores = category_scores(design, &sums.pairs);
+    let numbers = category_numbers(design);
+    let by_number = moments(design, &sums.pairs, &numbers);
+    // Sites tell how alike their students answer in terms of the categories' numbers.
+    let between = between_share(sums, &by_number);
+    let scores = category_scores(design, &sums.pairs, numbers);
     let m = moments(design, &sums.pairs, &scores);
-    let between = between_share(sums, &m);
     let students = (0..design.len()).map(|j| m.both[(j, j)]).fold(1.0, f64::max);
     let grid = Grid::new(GridSpec { nodes: 31, range: 5.0, weighting: Weighting::Density });
     let observed = weighted_pairs(design, &sums.pairs, &m);

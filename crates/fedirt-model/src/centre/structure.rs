@@ -46,6 +46,8 @@ impl Anchor {
 enum Tie {
     /// A slope with a coordinate of its own: ½·sinh(y_u).
     OwnSlope(usize),
+    /// A slope that all items of its kind share: ½·sinh(y_u).
+    CommonSlope(usize),
     /// A slope that is a multiple of σ.
     Sd(f64),
     /// A slope that is a constant.
@@ -80,7 +82,7 @@ struct SlopeValue {
 pub(crate) struct NaturalGradient {
     /// Largest absolute derivative of each item's own parameters.
     pub items: Vec<f64>,
-    /// Derivatives in σ and μ, where free.
+    /// Derivatives in σ, μ and the common slope, where free.
     pub population: Vec<f64>,
 }
 
@@ -111,6 +113,7 @@ impl Structure {
             size += 1;
             size - 1
         };
+        let mut common = None;
         let mut ties = Vec::with_capacity(design.parameters());
         for j in 0..design.len() {
             let given = anchors.get(j).and_then(Option::as_ref);
@@ -121,6 +124,7 @@ impl Structure {
                     (Role::Slope { .. }, Some(anchor)) => Tie::Fixed(anchor.psi[k]),
                     (Role::Slope { .. }, None) => match design.model(j).slope() {
                         SlopeRule::Free => Tie::OwnSlope(take()),
+                        SlopeRule::Common => Tie::CommonSlope(*common.get_or_insert_with(&mut take)),
                         SlopeRule::One => Tie::Fixed(1.0),
                         SlopeRule::LatentSd => Tie::Sd(1.0),
                     },
@@ -171,7 +175,7 @@ impl Structure {
     /// Whether an item parameter is estimated, as reported.
     pub(crate) fn is_free(&self, position: usize) -> bool {
         match self.ties[position] {
-            Tie::OwnSlope(_) | Tie::OwnIntercept { .. } => true,
+            Tie::OwnSlope(_) | Tie::CommonSlope(_) | Tie::OwnIntercept { .. } => true,
             Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => false,
         }
     }
@@ -199,7 +203,7 @@ impl Structure {
     /// The slope at a position of ψ.
     fn slope(&self, y: &DVector<f64>, position: usize) -> SlopeValue {
         match self.ties[position] {
-            Tie::OwnSlope(u) => {
+            Tie::OwnSlope(u) | Tie::CommonSlope(u) => {
                 let a = 0.5 * y[u].sinh();
                 SlopeValue { a, first: 0.5 * y[u].cosh(), second: a, at: Some(u) }
             }
@@ -225,7 +229,7 @@ impl Structure {
         }
         for (r, tie) in self.ties.iter().enumerate() {
             match *tie {
-                Tie::OwnSlope(u) => y[u] = (2.0 * psi[r]).asinh(),
+                Tie::OwnSlope(u) | Tie::CommonSlope(u) => y[u] = (2.0 * psi[r]).asinh(),
                 Tie::OwnIntercept { at, slope, .. } => {
                     let a = self.slope(&y, slope).a;
                     y[at] = psi[r] / (OGIVE + a * a).sqrt();
@@ -239,7 +243,7 @@ impl Structure {
     /// ψ at given coordinates.
     pub(crate) fn psi(&self, y: &DVector<f64>) -> Vec<f64> {
         let value = |(r, tie): (usize, &Tie)| match *tie {
-            Tie::OwnSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => self.slope(y, r).a,
+            Tie::OwnSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => self.slope(y, r).a,
             Tie::OwnIntercept { at, slope, .. } => {
                 let a = self.slope(y, slope).a;
                 y[at] * (OGIVE + a * a).sqrt()
@@ -254,7 +258,7 @@ impl Structure {
         let mut t = DMatrix::zeros(self.ties.len(), self.size);
         for (r, tie) in self.ties.iter().enumerate() {
             match *tie {
-                Tie::OwnSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
+                Tie::OwnSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
                     let slope = self.slope(y, r);
                     if let Some(u) = slope.at {
                         t[(r, u)] = slope.first;
@@ -283,7 +287,7 @@ impl Structure {
         let mut s = DMatrix::zeros(self.size, self.size);
         for (r, tie) in self.ties.iter().enumerate() {
             match *tie {
-                Tie::OwnSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
+                Tie::OwnSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
                     let slope = self.slope(y, r);
                     if let Some(u) = slope.at {
                         s[(u, u)] += gradient[r] * slope.second;
@@ -308,7 +312,7 @@ impl Structure {
 
     /// The gradient in (ψ of free items, σ, μ), leaving out coordinates that are held at a bound.
     pub(crate) fn natural_gradient(&self, gradient: &[f64], held: &[usize]) -> NaturalGradient {
-        let (mut sd, mut mean) = (0.0, 0.0);
+        let (mut sd, mut mean, mut common) = (0.0, 0.0, None);
         let mut items = vec![0.0f64; self.design.len()];
         for j in 0..self.design.len() {
             for r in self.design.span(j) {
@@ -318,20 +322,26 @@ impl Structure {
                             items[j] = items[j].max(gradient[r].abs());
                         }
                     }
+                    Tie::CommonSlope(at) => {
+                        if !held.contains(&at) {
+                            common = Some(common.unwrap_or(0.0) + gradient[r]);
+                        }
+                    }
                     Tie::Sd(factor) => sd += factor * gradient[r],
                     Tie::Fixed(_) => {}
                     Tie::Given { pull, .. } => mean += pull * gradient[r],
                 }
             }
         }
-        let population = self.sd.map(|_| sd).into_iter().chain(self.mean.map(|_| mean)).collect();
+        let population =
+            self.sd.map(|_| sd).into_iter().chain(self.mean.map(|_| mean)).chain(common).collect();
         NaturalGradient { items, population }
     }
 
     /// Each bounded coordinate with its bound.
     fn bounds(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.ties.iter().filter_map(|tie| match *tie {
-            Tie::OwnSlope(u) => Some((u, self.slope_bound)),
+            Tie::OwnSlope(u) | Tie::CommonSlope(u) => Some((u, self.slope_bound)),
             Tie::OwnIntercept { at, step, .. } => Some((at, self.step_bound * step as f64)),
             Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
         })
@@ -421,6 +431,7 @@ impl Structure {
                 Tie::Sd(factor) if factor != 0.0 => ratios.push((psi[r] / factor).abs().max(1e-3).ln()),
                 Tie::Given { value, pull } if pull.abs() > 1e-3 => shifts.push((psi[r] - value) / pull),
                 Tie::OwnSlope(_)
+                | Tie::CommonSlope(_)
                 | Tie::Sd(_)
                 | Tie::Fixed(_)
                 | Tie::OwnIntercept { .. }
@@ -435,7 +446,7 @@ impl Structure {
     pub(crate) fn coordinates_of(&self, items: &[usize]) -> Vec<usize> {
         let own = |r: usize| match self.ties[r] {
             Tie::OwnSlope(at) | Tie::OwnIntercept { at, .. } => Some(at),
-            Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
+            Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
         };
         items.iter().flat_map(|&j| self.design.span(j)).filter_map(own).collect()
     }
@@ -481,10 +492,10 @@ mod tests {
     use crate::site::tests::design;
 
     fn cases() -> Vec<(Structure, DVector<f64>)> {
-        let mixed = design(&[("gpcm", 3), ("2pl", 2), ("grm", 3), ("1pl", 2)]);
+        let mixed = design(&[("gpcm", 3), ("2pl", 2), ("grm", 3), ("rasch-sd1", 2), ("nrm", 3)]);
         let rasch = design(&[("rasch", 2), ("pcm", 3), ("2pl", 2)]);
         let anchor = |a: f64, d: &[f64]| Some(Anchor::one_slope(a, d));
-        let linked = design(&[("2pl", 2), ("gpcm", 3), ("2pl", 2)]);
+        let linked = design(&[("2pl", 2), ("gpcm", 3), ("2pl", 2), ("1pl", 2), ("1pl", 3)]);
         let structures = [
             Structure::new(&mixed, &[], Effects::None, GridSpec::default()),
             Structure::new(&rasch, &[], Effects::Fixed, GridSpec::default()),

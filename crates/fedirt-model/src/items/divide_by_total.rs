@@ -10,31 +10,67 @@ use super::{AbilityNode, Node, OneSlope, Order, SlopeRule};
 /// A member of the family.
 #[derive(Debug)]
 pub(super) struct DivideByTotal {
-    name: &'static str,
+    pub(super) name: &'static str,
     title: &'static str,
+    summary: &'static str,
     slope: SlopeRule,
     polytomous: bool,
 }
 
 /// Two-parameter logistic model (Birnbaum 1968; the paper's equation 4): P(x = 1) = σ(a·t + d).
-pub(super) const TWO_PL: DivideByTotal =
-    DivideByTotal { name: "2pl", title: "2PL", slope: SlopeRule::Free, polytomous: false };
+pub(super) const TWO_PL: DivideByTotal = DivideByTotal {
+    name: "2pl",
+    title: "2PL",
+    summary: "slopes free, two categories",
+    slope: SlopeRule::Free,
+    polytomous: false,
+};
 
-/// The paper's one-parameter model: every slope 1 and ability of SD 1. With more categories, Masters' steps.
-pub(super) const ONE_PL: DivideByTotal =
-    DivideByTotal { name: "1pl", title: "1PL", slope: SlopeRule::One, polytomous: true };
+/// One-parameter model as textbooks and ltm have it: one slope for all items, ability of SD 1. Its likelihood is that of
+/// [`RASCH`].
+pub(super) const ONE_PL: DivideByTotal = DivideByTotal {
+    name: "1pl",
+    title: "1PL",
+    summary: "one slope for all items, SD of ability 1",
+    slope: SlopeRule::Common,
+    polytomous: true,
+};
 
 /// Rasch's model (1960) as mirt and TAM fit it: slopes 1, SD of ability estimated. With more categories it is the PCM.
-pub(super) const RASCH: DivideByTotal =
-    DivideByTotal { name: "rasch", title: "Rasch", slope: SlopeRule::LatentSd, polytomous: true };
+pub(super) const RASCH: DivideByTotal = DivideByTotal {
+    name: "rasch",
+    title: "Rasch",
+    summary: "slopes 1, SD of ability estimated",
+    slope: SlopeRule::LatentSd,
+    polytomous: true,
+};
+
+/// The paper's one-parameter model: every slope 1 and ability of SD 1. With more categories, Masters' steps.
+pub(super) const RASCH_SD1: DivideByTotal = DivideByTotal {
+    name: "rasch-sd1",
+    title: "Rasch (SD 1)",
+    summary: "slopes 1, SD of ability 1 (the paper's)",
+    slope: SlopeRule::One,
+    polytomous: true,
+};
 
 /// Partial credit model (Masters 1982): slopes 1, SD of ability estimated.
-pub(super) const PCM: DivideByTotal =
-    DivideByTotal { name: "pcm", title: "PCM", slope: SlopeRule::LatentSd, polytomous: true };
+pub(super) const PCM: DivideByTotal = DivideByTotal {
+    name: "pcm",
+    title: "PCM",
+    summary: "rasch for more than two categories",
+    slope: SlopeRule::LatentSd,
+    polytomous: true,
+};
 
 /// Generalised partial credit model (Muraki 1992; the paper's equation 7).
-pub(super) const GPCM: DivideByTotal =
-    DivideByTotal { name: "gpcm", title: "GPCM", slope: SlopeRule::Free, polytomous: true };
+pub(super) const GPCM: DivideByTotal = DivideByTotal {
+    name: "gpcm",
+    title: "GPCM",
+    summary: "generalised partial credit: slopes free",
+    slope: SlopeRule::Free,
+    polytomous: true,
+};
 
 /// Writes log p_c without overflow.
 fn probabilities(e: f64, d: &[f64], log_p: &mut [f64]) {
@@ -60,6 +96,10 @@ impl OneSlope for DivideByTotal {
 
     fn title(&self) -> &'static str {
         self.title
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
     }
 
     fn slope(&self) -> SlopeRule {

@@ -45,6 +45,10 @@ impl OneSlope for Grm {
         "GRM"
     }
 
+    fn summary(&self) -> &'static str {
+        "graded response: slopes free, ordered categories"
+    }
+
     fn slope(&self) -> SlopeRule {
         SlopeRule::Free
     }

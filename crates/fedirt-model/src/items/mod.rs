@@ -21,6 +21,7 @@ pub const MODELS: &[&dyn ItemModel] = &[
     &divide_by_total::TWO_PL,
     &divide_by_total::ONE_PL,
     &divide_by_total::RASCH,
+    &divide_by_total::RASCH_SD1,
     &divide_by_total::PCM,
     &divide_by_total::GPCM,
     &grm::Grm,
@@ -30,6 +31,15 @@ pub const MODELS: &[&dyn ItemModel] = &[
 /// The model of that name.
 pub fn model(name: &str) -> Option<&'static dyn ItemModel> {
     MODELS.iter().copied().find(|m| m.name() == name)
+}
+
+/// Other programs' words for models: what users may type instead.
+pub const ALIASES: &[(&str, &str)] = &[("graded", "grm"), ("nominal", "nrm")];
+
+/// The model that a user means: by its name or another program's word, in any case.
+pub fn model_called(word: &str) -> Option<&'static dyn ItemModel> {
+    let word = word.to_lowercase();
+    model(ALIASES.iter().find(|(alias, _)| *alias == word).map_or(word.as_str(), |(_, name)| name))
 }
 
 /// The model of an item for which nobody named one, by its number of categories.
@@ -42,9 +52,14 @@ pub fn model_names() -> String {
     MODELS.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// What a model name stands for in a sentence: `2PL` for `2pl`; `mixed` and unknown names stay as they are.
+/// What a model name stands for in a sentence: `2PL` for `2pl`, `mixed-format` for `mixed`.
 pub fn title(name: &str) -> &str {
-    model(name).map_or(name, |model| model.title())
+    model(name).map_or(if name == "mixed" { "mixed-format" } else { name }, |model| model.title())
+}
+
+/// The model that a name meant in files and plans of the first format, where `1pl` stood for slopes of 1 with an SD of 1.
+pub fn name_in_first_format(name: &str) -> &str {
+    if name == "1pl" { divide_by_total::RASCH_SD1.name } else { name }
 }
 
 /// Where an item's slopes come from.
@@ -52,6 +67,8 @@ pub fn title(name: &str) -> &str {
 pub enum SlopeRule {
     /// They are estimated for the item.
     Free,
+    /// One slope is estimated for all such items, and ability has an SD of 1.
+    Common,
     /// They are fixed at 1, and ability has an SD of 1.
     One,
     /// They are fixed at 1, and the SD of ability is estimated: on standardised ability all such items share one slope.
@@ -102,6 +119,9 @@ pub trait ItemModel: Sync + std::fmt::Debug {
 
     /// What it is called in a sentence.
     fn title(&self) -> &'static str;
+
+    /// What it assumes, in a few words for help texts.
+    fn summary(&self) -> &'static str;
 
     /// Where the slopes come from.
     fn slope(&self) -> SlopeRule;

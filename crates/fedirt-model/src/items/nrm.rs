@@ -43,6 +43,10 @@ impl ItemModel for Nrm {
         "nominal"
     }
 
+    fn summary(&self) -> &'static str {
+        "nominal: a slope and an intercept for each category, in no order"
+    }
+
     fn slope(&self) -> SlopeRule {
         SlopeRule::Free
     }
@@ -54,10 +58,8 @@ impl ItemModel for Nrm {
     fn parameters(&self, categories: usize) -> Vec<Parameter> {
         let slopes = (1..categories)
             .map(|c| Parameter { name: format!("slope{c}"), role: Role::Slope { dimension: 0 } });
-        let intercepts = (1..categories).map(|c| Parameter {
-            name: format!("d{c}"),
-            role: Role::Intercept { slope: c - 1, score: 1.0 },
-        });
+        let intercepts = (1..categories)
+            .map(|c| Parameter { name: format!("d{c}"), role: Role::Intercept { slope: c - 1, score: 1.0 } });
         slopes.chain(intercepts).collect()
     }
 

@@ -14,6 +14,9 @@ pub trait OneSlope: Sync + std::fmt::Debug {
     /// What it is called in a sentence.
     fn title(&self) -> &'static str;
 
+    /// What it assumes, in a few words for help texts.
+    fn summary(&self) -> &'static str;
+
     /// Where the slope comes from.
     fn slope(&self) -> SlopeRule;
 
@@ -69,6 +72,10 @@ impl<M: OneSlope> ItemModel for M {
 
     fn title(&self) -> &'static str {
         OneSlope::title(self)
+    }
+
+    fn summary(&self) -> &'static str {
+        OneSlope::summary(self)
     }
 
     fn slope(&self) -> SlopeRule {

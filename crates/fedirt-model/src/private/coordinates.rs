@@ -50,7 +50,7 @@ impl Coordinates {
             match model.slope() {
                 SlopeRule::Free => end += 1,
                 SlopeRule::One => {}
-                SlopeRule::LatentSd => return Err(unknown()),
+                SlopeRule::LatentSd | SlopeRule::Common => return Err(unknown()),
             }
             offsets.push(end);
             models.push(model);

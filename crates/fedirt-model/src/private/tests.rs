@@ -22,7 +22,7 @@ fn design(items: &[(&str, u8)]) -> Design {
 }
 
 fn mixed() -> Design {
-    design(&[("2pl", 2), ("gpcm", 3), ("grm", 3), ("1pl", 2)])
+    design(&[("2pl", 2), ("gpcm", 3), ("grm", 3), ("rasch-sd1", 2)])
 }
 
 /// Two booklets, three sites, shares of constant rows.

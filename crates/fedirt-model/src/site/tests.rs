@@ -97,6 +97,7 @@ fn check(models: &[(&str, usize)], students: usize, missing_percent: usize, weig
 const BINARY: &[(&str, usize)] =
     &[("2pl", 2), ("2pl", 2), ("2pl", 2), ("1pl", 2), ("2pl", 2), ("rasch", 2), ("2pl", 2)];
 const MIXED: &[(&str, usize)] = &[("gpcm", 4), ("2pl", 2), ("gpcm", 3), ("pcm", 5)];
+const NOMINAL: &[(&str, usize)] = &[("nrm", 4), ("2pl", 2), ("nrm", 3), ("gpcm", 3)];
 const GRADED: &[(&str, usize)] = &[("grm", 4), ("2pl", 2), ("grm", 3), ("gpcm", 3)];
 
 #[test]
@@ -116,6 +117,12 @@ fn derivatives_with_missing_answers() {
 fn derivatives_of_graded_items() {
     check(GRADED, 80, 0, false);
     check(GRADED, 80, 30, true);
+}
+
+#[test]
+fn derivatives_of_nominal_items() {
+    check(NOMINAL, 120, 0, true);
+    check(NOMINAL, 80, 30, false);
 }
 
 #[test]

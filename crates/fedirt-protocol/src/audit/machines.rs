@@ -12,7 +12,7 @@ use crate::message::{Notice, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::Policy;
 use crate::site::{SiteEvent, SiteOutput};
 use crate::{SiteId, SiteMachine, Timestamp, codec};
-use fedirt_model::fit::Fit;
+use fedirt_model::fit::{Fit, NamedNumbers};
 use fedirt_privacy::audit::{Claim, Released, RowId, Rows, Subject, Transcript};
 use fedirt_privacy::secure::{Cohort, Identity, Protection, RoundKey, SignedHello, Upload};
 use rand_chacha::ChaCha20Rng;
@@ -272,6 +272,7 @@ fn without_estimates(mut fit: Fit) -> String {
         (item.a, item.se_a) = (None, None);
         (item.parameters, item.se) = Default::default();
         [&mut item.d, &mut item.b, &mut item.se_d, &mut item.se_b].into_iter().for_each(Vec::clear);
+        [&mut item.parameters, &mut item.se].into_iter().for_each(NamedNumbers::forget);
     }
     for site in &mut fit.sites {
         (site.effect, site.se) = (None, None);

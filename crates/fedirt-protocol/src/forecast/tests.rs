@@ -51,14 +51,14 @@ fn booklets_and_a_mixture_cost_precision() {
 #[test]
 fn hardly_any_noise_is_none() {
     let mut wish = wish(6, 3, 400);
-    for (model, categories) in [("2pl", 2), ("1pl", 2), ("gpcm", 4), ("grm", 4)] {
+    for (model, categories) in [("2pl", 2), ("rasch-sd1", 2), ("gpcm", 4), ("grm", 4)] {
         wish.items = vec![(model.into(), categories); 6];
         let found = outlook(&wish, None, &[0.5, 8.0, 1e5]).unwrap();
         let b: Vec<f64> = found.private.iter().map(|p| p.reported.b).collect();
         assert!(b[0] > b[1] && b[1] > b[2] && b[2] >= 0.999 * found.without_noise.b, "{model}: {found:?}");
         // What is left is what clipping loses.
         assert!(b[2] < 1.1 * found.without_noise.b, "{model}: {found:?}");
-        assert_eq!(found.without_noise.a.is_none(), model == "1pl");
+        assert_eq!(found.without_noise.a.is_none(), model == "rasch-sd1");
         // Counting complete rows changes nothing where all are.
         let counted = Wish { missing: MissingAnswers::Counted, ..wish.clone() };
         let counted = outlook(&counted, None, &[1e5]).unwrap();

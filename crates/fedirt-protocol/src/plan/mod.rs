@@ -11,6 +11,7 @@ use crate::private::PrivateTerms;
 use crate::terms::{Deadlines, OnLoss, Terms, most_exchanges};
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
+use fedirt_model::items::name_in_first_format;
 use fedirt_model::private::{MissingAnswers, ROUND_SHARES};
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::statistics::Mode;
@@ -19,8 +20,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The value of `format` that this version reads and writes.
-pub const FORMAT: &str = "fedirt.plan/1";
+/// The value of `format` that this version writes.
+pub const FORMAT: &str = "fedirt.plan/2";
+
+/// The format before, which is still read: in it, `1pl` stands for slopes of 1 with an SD of 1.
+const FIRST_FORMAT: &str = "fedirt.plan/1";
 
 /// Longest plan that is read.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -257,7 +261,13 @@ impl StudyPlan {
         if text.len() > MAX_BYTES {
             return Err(PlanError::Syntax(format!("{} bytes are too many", text.len())));
         }
-        let plan: Self = toml::from_str(text).map_err(|e| PlanError::Syntax(e.to_string()))?;
+        let mut plan: Self = toml::from_str(text).map_err(|e| PlanError::Syntax(e.to_string()))?;
+        if plan.format == FIRST_FORMAT {
+            FORMAT.clone_into(&mut plan.format);
+            for model in plan.items.iter_mut().filter_map(|item| item.model.as_mut()) {
+                *model = name_in_first_format(model).to_owned();
+            }
+        }
         let problems = plan.problems();
         if problems.is_empty() { Ok(plan) } else { Err(PlanError::Content(problems)) }
     }

@@ -11,7 +11,7 @@ pub fn template(study: &str, mode: Mode, sites: &[String], items: &[PlanItem], s
     let mut out = format!(
         r#"# Study plan. Everyone approves this text: its SHA-256 is part of every signature.
 # Change it before the first site is invited; afterwards it is another study.
-format = "fedirt.plan/1"
+format = "fedirt.plan/2"
 study = {study}
 # Why the study is done, in words that every site's officer understands.
 purpose = "Calibrate a common item bank."

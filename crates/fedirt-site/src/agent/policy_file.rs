@@ -16,7 +16,7 @@ pub const TEMPLATE: &str = r#"# The rules of this site. They win over any study 
 modes = ["secure", "private"]
 
 # Item models that this site calibrates.
-models = ["rasch", "1pl", "2pl", "pcm", "gpcm", "grm"]
+models = ["2pl", "1pl", "rasch", "rasch-sd1", "pcm", "gpcm", "grm", "nrm"]
 
 # Statistics that this site never sends, by the names that `fedirt site preview` shows. Example: ["ability_histogram"]
 refused_statistics = []

@@ -7,6 +7,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
 use data_encoding::HEXLOWER;
+use fedirt_model::items::default_model;
 use fedirt_pages::{Fields, Frame, Link, PageError, Visitor, render};
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::plan::PlanItem;
@@ -96,9 +97,9 @@ pub(super) async fn show(
     let home = hall.home.clone();
     let (offer, _) = aside(move || fetch(&home, invitation)).await?.map_err(told)?;
     let plan = &offer.plan;
-    let by_default = |categories: usize| if categories > 2 { "gpcm" } else { "2pl" };
-    let model =
-        |item: &PlanItem| item.model.clone().unwrap_or_else(|| by_default(item.categories.len()).to_owned());
+    let model = |item: &PlanItem| {
+        item.model.clone().unwrap_or_else(|| default_model(item.categories.len()).name().to_owned())
+    };
     let mut models: Vec<String> = plan.items.iter().map(model).collect();
     models.sort_unstable();
     models.dedup();

@@ -1,40 +1,20 @@
 //! `fedirt fit`.
 
 use super::ColumnArgs;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use fedirt_model::items::{self, ALIASES, ItemModel, MODELS};
 use std::path::PathBuf;
 
-/// Item models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModelArg {
-    /// slopes 1, SD of ability estimated
-    Rasch,
-    /// slopes 1, SD of ability 1 (the paper's)
-    #[value(name = "1pl")]
-    OnePl,
-    /// slopes free, two categories
-    #[value(name = "2pl")]
-    TwoPl,
-    /// rasch for more than two categories
-    Pcm,
-    /// generalised partial credit: slopes free
-    Gpcm,
-    /// graded response
-    #[value(alias = "graded")]
-    Grm,
-}
-
-impl ModelArg {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rasch => "rasch",
-            Self::OnePl => "1pl",
-            Self::TwoPl => "2pl",
-            Self::Pcm => "pcm",
-            Self::Gpcm => "gpcm",
-            Self::Grm => "grm",
-        }
-    }
+/// Reads a model by its name; `--help` says what each assumes.
+fn model_parser() -> impl TypedValueParser<Value = &'static dyn ItemModel> {
+    let value = |model: &&'static dyn ItemModel| {
+        let aliases = ALIASES.iter().filter(|(_, name)| *name == model.name()).map(|(alias, _)| *alias);
+        PossibleValue::new(model.name()).help(model.summary()).aliases(aliases)
+    };
+    let unknown =
+        |name: String| items::model_called(&name).ok_or_else(|| format!("there is no model {name:?}"));
+    PossibleValuesParser::new(MODELS.iter().map(value)).try_map(unknown)
 }
 
 /// Site effects.
@@ -131,8 +111,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
     /// Model of all items [default: 2pl for 0/1 items, gpcm for the others]
-    #[arg(long, value_name = "MODEL", ignore_case = true, help_heading = "Model")]
-    pub model: Option<ModelArg>,
+    #[arg(long, value_name = "MODEL", ignore_case = true, value_parser = model_parser(), help_heading = "Model")]
+    pub model: Option<&'static dyn ItemModel>,
     /// Models of single items
     #[arg(
         long,
@@ -268,6 +248,7 @@ Exit status: 0 converged, 1 not converged (results are written), 2 bad input or 
 
 fn parse_item_model(text: &str) -> Result<(String, String), String> {
     let (name, model) = text.rsplit_once('=').ok_or_else(|| format!("{text:?} is not NAME=MODEL"))?;
-    let model = ModelArg::from_str(model, true)?;
+    let model = items::model_called(model)
+        .ok_or_else(|| format!("there is no model {model:?}; models are {}", items::model_names()))?;
     Ok((name.to_owned(), model.name().to_owned()))
 }

@@ -21,7 +21,7 @@ pub(crate) use coordinator::{
 };
 pub(crate) use demo::DemoArgs;
 pub(crate) use fit::{
-    AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, ModelArg, NoiseArg, PresetArg, QuadratureArg,
+    AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, PresetArg, QuadratureArg,
 };
 pub(crate) use privacy::{
     AuditArgs, EpsilonArgs, NoiseArgs, PlanArgs, PrivacyArgs, PrivacyCommand, RoundsOfSampling,

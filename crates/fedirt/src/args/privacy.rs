@@ -92,7 +92,7 @@ pub(crate) struct PlanArgs {
     pub items: Option<u32>,
     /// Model of the items
     #[arg(long, value_name = "MODEL", default_value = "2pl", conflicts_with = "guess")]
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["2pl", "1pl", "gpcm", "grm"]))]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["2pl", "rasch-sd1", "gpcm", "grm"]))]
     pub model: String,
     /// Categories of each item [default: 2, or 4 for gpcm and grm]
     #[arg(long, value_name = "C", conflicts_with = "guess")]

@@ -1,7 +1,8 @@
 //! What the flags of `fedirt fit` must fulfil before any file is opened.
 
-use crate::args::{AlgorithmArg, EffectsArg, FitArgs, ModelArg, NoiseArg};
+use crate::args::{AlgorithmArg, EffectsArg, FitArgs, NoiseArg};
 use crate::error::CliError;
+use fedirt_model::items::SlopeRule;
 use fedirt_privacy::accountant::{Delta, Epsilon};
 
 /// All problems with the flags.
@@ -122,8 +123,12 @@ fn privacy(args: &FitArgs) -> Vec<String> {
             "--publish-effects belongs to --secure: effects of private fits have noise, and are published",
         ),
         (
-            matches!(args.model, Some(ModelArg::Rasch | ModelArg::Pcm)),
-            "--model: rasch and pcm leave the SD of ability free, which private fits hold at 1; use 1pl, or gpcm",
+            args.model.is_some_and(|m| matches!(m.slope(), SlopeRule::LatentSd | SlopeRule::Common)),
+            "--model: 1pl, rasch and pcm estimate one slope or the SD of ability for all items, and private fits do not; use rasch-sd1, 2pl or gpcm",
+        ),
+        (
+            args.model.is_some_and(|m| m.one_slope().is_none()),
+            "--model: private fits know models with a single slope only: 2pl, rasch-sd1, gpcm and grm",
         ),
         (args.seed.is_some(), "--seed: the noise must come from the operating system"),
         (args.fixed_items.is_some(), "--fixed-items: private fits know no fixed items"),

@@ -94,7 +94,7 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
     {
         problems.push(format!("--site-sd {sd}: a number from 0 to 10 is needed, and --effects none"));
     }
-    if matches!(args.model.as_str(), "2pl" | "1pl") && args.categories.is_some_and(|c| c > 2) {
+    if matches!(args.model.as_str(), "2pl" | "rasch-sd1") && args.categories.is_some_and(|c| c > 2) {
         problems.push(format!("--categories: {} items have two; use gpcm or grm", args.model));
     }
     CliError::usage(problems)?;

@@ -10,13 +10,15 @@ const GAP: usize = 4;
 
 type Fact = (&'static str, String);
 
+/// A name at the beginning of a sentence.
+fn capitalised(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// One line that says what this is.
 pub(super) fn title(fit: &Fit) -> String {
-    let model = match fit.model.as_str() {
-        "rasch" => "Rasch".to_owned(),
-        "mixed" => "Mixed-format".to_owned(),
-        other => other.to_uppercase(),
-    };
+    let model = capitalised(fedirt_model::items::title(&fit.model));
     let sites = match fit.sites.len() as u64 {
         0 => String::new(),
         n => format!(" at {}", counted(n, "site", "sites")),

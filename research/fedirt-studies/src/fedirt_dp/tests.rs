@@ -107,7 +107,8 @@ fn the_path_is_that_of_an_independent_implementation() {
 
 #[test]
 fn a_gradient_is_the_papers() {
-    let plan = plan(&[("2pl", 2), ("1pl", 2), ("2pl", 2)], Effects::Fixed, &[1, 1], Settings::published());
+    let plan =
+        plan(&[("2pl", 2), ("rasch-sd1", 2), ("2pl", 2)], Effects::Fixed, &[1, 1], Settings::published());
     let (_, mut request) = FedirtDp::new(plan).expect("a machine");
     request.theta = vec![0.3, -0.4, 0.8, -0.2, 0.5, 0.25, -0.25];
     let (a, b, x) = ([0.3f64.exp(), 1.0, (-0.2f64).exp()], [-0.4, 0.8, 0.5], [1u8, 0, 1]);
@@ -137,7 +138,7 @@ fn a_gradient_is_the_papers() {
 #[test]
 fn without_noise_all_models_reach_the_largest_posterior() {
     let models: [&[(&str, u8)]; 4] =
-        [&[("2pl", 2); 6], &[("1pl", 2); 6], &[("gpcm", 4); 4], &[("grm", 4), ("grm", 3), ("2pl", 2)]];
+        [&[("2pl", 2); 6], &[("rasch-sd1", 2); 6], &[("gpcm", 4); 4], &[("grm", 4), ("grm", 3), ("2pl", 2)]];
     for items in models {
         let categories: Vec<u8> = items.iter().map(|i| i.1).collect();
         let tables = tables(2, 300, &categories);

@@ -100,7 +100,7 @@ fn run_spec(
 }
 
 const POLYTOMOUS: [(&str, usize); 6] =
-    [("gpcm", 5), ("grm", 5), ("1pl", 5), ("mixed", 6), ("gpcm", 12), ("grm", 12)];
+    [("gpcm", 5), ("grm", 5), ("rasch-sd1", 5), ("mixed", 6), ("gpcm", 12), ("grm", 12)];
 
 fn polytomous(model: &str, items: usize, mu: f64, replications: u64) -> Trial {
     let one = |seed| run_spec(&Spec { seed, ..spec(model, 4, items, 1500) }, mu, |_, _| ()).0;
@@ -111,7 +111,7 @@ fn polytomous(model: &str, items: usize, mu: f64, replications: u64) -> Trial {
 fn polytomous_items_are_recovered() {
     for (model, items) in POLYTOMOUS {
         let mean = polytomous(model, items, 2.0, 4);
-        for k in usize::from(model == "1pl")..3 {
+        for k in usize::from(model == "rasch-sd1")..3 {
             assert!((0.6..1.5).contains(&(mean.mse[k].sqrt() / mean.errors[k])), "{model}, {k}: {mean:?}");
             assert!(mean.errors[k] < 0.15, "{model}, {k}: {mean:?}");
         }
