@@ -106,22 +106,14 @@ fn exact_rounds(
         Mode::Secure | Mode::Private => "these numbers are masked: only the sum over all sites opens",
     };
     let schedule = calibration.schedule().stages();
-    let once = terms.mode == Mode::Secure && first.effects == Effects::Fixed;
     schedule
         .into_iter()
         .map(|(stage, ask)| {
             let ask = ask.at(&first, &point, sites);
             let request = Request { ask, ..(*first).clone() };
             request.check(terms.plan.items.len()).map_err(PreviewError::Question)?;
-            let (name, remark) = match stage {
-                Stage::Opening => ("1", sent.to_owned()),
-                Stage::Iterations { one_round: true } => ("2", at_start(sent)),
-                Stage::Iterations { one_round: false } => ("2 and later", at_start(sent)),
-                Stage::Information if once => ("last but one (once)", at_start(sent)),
-                Stage::Information => ("last but one", at_start(sent)),
-                Stage::Products => ("for robust standard errors", at_start(sent)),
-                Stage::Closing => ("closing", at_start(sent)),
-            };
+            // The first question is asked before there are parameters.
+            let remark = if stage == Stage::Opening { sent.to_owned() } else { at_start(sent) };
             let statistics = here.answer(&request)?;
             let statistics = statistics.tensors().map(|(tensor, numbers)| StatisticPreview {
                 name: tensor.statistic.name,
@@ -131,7 +123,7 @@ fn exact_rounds(
                 by_name: !tensor.summed(),
             });
             Ok(RoundPreview {
-                name: name.to_owned(),
+                name: stage.name().to_owned(),
                 remark,
                 statistics: statistics.collect(),
                 stage: Some(stage),

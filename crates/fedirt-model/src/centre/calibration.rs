@@ -333,7 +333,7 @@ impl Calibration {
         let problem = self.problem.as_ref().ok_or(CentreError::NoStudents)?;
         let algorithm = self.algorithm.as_mut().ok_or(CentreError::NoStudents)?;
         match (algorithm.advance(problem, aggregate, entry)?, &self.schedule.information) {
-            (Next::Ask(ask), _) if self.schedule.is_iteration(&*self.request(ask.clone())) => {
+            (Next::Ask(ask), _) if self.schedule.is_iteration(&self.request(ask.clone())) => {
                 Ok(Next::Ask(ask))
             }
             (Next::Ask(_), _) => Err(CentreError::Unscheduled),

@@ -25,12 +25,30 @@ pub enum Stage {
     },
     /// One round for the observed information at the solution, for algorithms that do not bring it, and for sums over
     /// fixed effects where those may be asked for once only.
-    Information,
+    Information {
+        /// Whether it is a question that sites answer once only.
+        once: bool,
+    },
     /// One round of score products, for robust standard errors of weighted fits. It is left out if the information is
     /// not positive definite.
     Products,
     /// The last round: sums at the estimates.
     Closing,
+}
+
+impl Stage {
+    /// Which rounds these are, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Opening => "1",
+            Self::Iterations { one_round: true } => "2",
+            Self::Iterations { one_round: false } => "2 and later",
+            Self::Information { once: true } => "last but one (once)",
+            Self::Information { once: false } => "last but one",
+            Self::Products => "for robust standard errors",
+            Self::Closing => "closing",
+        }
+    }
 }
 
 /// The questions of a calibration. Only their parameters are missing, which are known round by round.
@@ -39,6 +57,7 @@ pub struct Schedule {
     pub(super) opening: Ask,
     pub(super) iterations: Ask,
     one_round: bool,
+    totals_once: bool,
     pub(super) information: Option<Evaluate>,
     pub(super) products: Option<Products>,
     pub(super) closing: Close,
@@ -84,9 +103,9 @@ impl Schedule {
     pub(super) fn new(plan: &Plan, effects: Effects, weighted: bool) -> Self {
         let Declared { opening, iterations, one_round, errors } = plan.settings.algorithm.declared(plan);
         // Sums over fixed effects are part of every round where the coordinator sees each site's sums anyway.
-        let totals_at_the_end = effects == Effects::Fixed && !plan.secrecy.by_site();
+        let totals_once = effects == Effects::Fixed && !plan.secrecy.by_site();
         let asks_information = match errors {
-            ErrorSource::LastRound => totals_at_the_end,
+            ErrorSource::LastRound => totals_once,
             ErrorSource::ExtraRound => true,
             ErrorSource::Itself => false,
         };
@@ -97,6 +116,7 @@ impl Schedule {
             opening,
             iterations,
             one_round,
+            totals_once,
             information: asks_information.then(|| Evaluate {
                 points: Vec::new(),
                 curvature: Curvature::Observed,
@@ -123,7 +143,8 @@ impl Schedule {
             (Stage::Opening, self.opening.clone()),
             (Stage::Iterations { one_round: self.one_round }, self.iterations.clone()),
         ];
-        stages.extend(self.information.clone().map(|question| (Stage::Information, question.into())));
+        let information = Stage::Information { once: self.totals_once };
+        stages.extend(self.information.clone().map(|question| (information, question.into())));
         stages.extend(self.products.clone().map(|question| (Stage::Products, question.into())));
         stages.push((Stage::Closing, self.closing.clone().into()));
         stages
@@ -132,5 +153,70 @@ impl Schedule {
     /// Whether an algorithm asks what it declared, but for the parameters.
     pub(super) fn is_iteration(&self, request: &Request) -> bool {
         request.ask.at(request, &nowhere(), 0) == self.iterations.at(request, &nowhere(), 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::calibration::{CLOSING_EXCHANGES, Secrecy};
+    use super::super::{ItemPlan, Settings};
+    use super::*;
+    use crate::quadrature::GridSpec;
+
+    fn schedule(algorithm: AlgorithmKind, secrecy: Secrecy, effects: Effects, weighted: bool) -> Schedule {
+        let plan = Plan {
+            items: Vec::<ItemPlan>::new(),
+            effects,
+            grid: GridSpec::default(),
+            settings: Settings { algorithm, ..Settings::default() },
+            publish_effects: true,
+            secrecy,
+        };
+        Schedule::new(&plan, effects, weighted)
+    }
+
+    fn stages(schedule: &Schedule) -> Vec<Stage> {
+        schedule.stages().into_iter().map(|(stage, _)| stage).collect()
+    }
+
+    #[test]
+    fn closing_exchanges_are_counted() {
+        let kinds = [
+            AlgorithmKind::Newton,
+            AlgorithmKind::Em,
+            AlgorithmKind::Bfgs,
+            AlgorithmKind::Fedsgd,
+            AlgorithmKind::Fedavg,
+            AlgorithmKind::Meta,
+        ];
+        let mut most = 0;
+        for algorithm in kinds {
+            for secrecy in [Secrecy::BySite, Secrecy::Sums { n_min: 3, honest: 6 }] {
+                for effects in [Effects::None, Effects::Fixed, Effects::Random] {
+                    for weighted in [false, true] {
+                        most = most.max(schedule(algorithm, secrecy, effects, weighted).stages().len() - 2);
+                    }
+                }
+            }
+        }
+        assert_eq!(most, CLOSING_EXCHANGES as usize);
+    }
+
+    #[test]
+    fn extra_rounds_are_asked_where_they_are_needed() {
+        let few = Secrecy::Sums { n_min: 3, honest: 3 };
+        let iterations = Stage::Iterations { one_round: false };
+        let newton =
+            |secrecy, effects, weighted| stages(&schedule(AlgorithmKind::Newton, secrecy, effects, weighted));
+        let short = [Stage::Opening, iterations, Stage::Closing];
+        assert_eq!(newton(Secrecy::BySite, Effects::Fixed, false), short);
+        assert_eq!(newton(few, Effects::Random, true), short, "products over few sites are withheld");
+        assert_eq!(
+            newton(few, Effects::Fixed, true),
+            [Stage::Opening, iterations, Stage::Information { once: true }, Stage::Products, Stage::Closing]
+        );
+        let meta = schedule(AlgorithmKind::Meta, Secrecy::BySite, Effects::None, true);
+        let once = Stage::Iterations { one_round: true };
+        assert_eq!(stages(&meta), [Stage::Opening, once, Stage::Closing]);
     }
 }
