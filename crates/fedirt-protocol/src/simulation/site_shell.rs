@@ -8,10 +8,8 @@ use crate::terms::Terms;
 use crate::{SiteId, Timestamp, codec};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
-use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
-use fedirt_privacy::ledger::{
-    AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Label, Ledger, Refusal, row_fingerprint,
-};
+use fedirt_privacy::accountant::{Delta, Epsilon};
+use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Label, Ledger, Refusal, row_fingerprint};
 use fedirt_privacy::secure::Identity;
 use rand::rngs::ChaCha20Rng;
 use std::sync::Arc;
@@ -175,32 +173,10 @@ impl SiteShell {
         crash_now: &mut dyn FnMut() -> bool,
     ) -> Option<Result<(), String>> {
         let ledger = Ledger::read(&self.ledger).expect("the ledger's chain holds");
-        let entry = match release.cost {
-            Some(cost) => Entry::Debit(Debit {
-                population: label("students"),
-                study: self.terms.study.clone(),
-                round: u64::from(release.turn.round),
-                attempt: u64::from(release.turn.attempt),
-                cohort: release.cohort.len() as u32,
-                question: release.question,
-                mu_squared: cost.mu_squared,
-                slack: Slack { eta: cost.eta, kappa: cost.kappa },
-                after_exact_releases: false,
-                rows: self.rows(),
-                time: label("today"),
-            }),
-            None => Entry::Exact(ExactRelease {
-                population: label("students"),
-                study: self.terms.study.clone(),
-                mode: match self.terms.mode {
-                    Mode::Secure => ExactMode::Secure(self.terms.thresholds),
-                    _ => ExactMode::Plain,
-                },
-                statistics: release.statistics.iter().map(|(name, _)| label(name)).collect(),
-                cohort: release.cohort.iter().filter_map(|n| SiteId::try_from(n.as_str()).ok()).collect(),
-                rows: self.rows(),
-                time: label("today"),
-            }),
+        let rows: Vec<u64> = self.table.rows().map(|row| row_fingerprint(&[3; 32], row)).collect();
+        let entry = match release.ledger_entry(&self.terms, &label("students"), &rows, "today") {
+            Ok(entry) => entry,
+            Err(error) => return Some(Err(error.to_string())),
         };
         let line = match ledger.propose(entry) {
             Ok(line) => line,
@@ -222,10 +198,6 @@ impl SiteShell {
             return None;
         }
         Some(Ok(()))
-    }
-
-    fn rows(&self) -> Vec<u64> {
-        self.table.rows().map(|row| row_fingerprint(&[3; 32], row)).collect()
     }
 
     /// What is to be sent again.

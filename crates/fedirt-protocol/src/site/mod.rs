@@ -8,12 +8,14 @@
 mod event;
 mod givers;
 mod hello;
+mod ledger_entry;
 mod open;
 mod past;
 mod refusal;
 mod state;
 
 pub use event::{PrivateCost, Release, SiteEvent};
+pub use ledger_entry::EntryError;
 pub use refusal::Refusal;
 
 use crate::declaration::{Declaration, Declarations};

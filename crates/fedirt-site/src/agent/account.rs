@@ -10,14 +10,11 @@ use super::{AgentError, clock};
 use fedirt_model::private::ROUND_SHARES;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
-use fedirt_privacy::ledger::{
-    AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Label, Ledger, LedgerError, Refusal,
-};
-use fedirt_privacy::secure::{NameError, SiteId, StudyId};
+use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Label, Ledger, LedgerError, Refusal};
+use fedirt_privacy::secure::StudyId;
 use fedirt_protocol::Terms;
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::site::{PrivateCost, Release};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The account of one population in one study.
@@ -136,40 +133,8 @@ impl Account {
     }
 
     fn entry(&self, terms: &Terms, release: &Release) -> Result<Entry, String> {
-        let name = |e: NameError| e.to_string();
-        let (population, study) = (self.population.clone(), terms.study.clone());
-        let time = Label::try_from(clock::text(clock::now()).as_str()).map_err(name)?;
-        let mode = match terms.mode {
-            Mode::Plain => ExactMode::Plain,
-            Mode::Secure => ExactMode::Secure(terms.thresholds),
-            Mode::Private => {
-                let cost = release.cost.ok_or("the round has no price, and a private one must have")?;
-                return Ok(Entry::Debit(Debit {
-                    population,
-                    study,
-                    round: u64::from(release.turn.round),
-                    attempt: u64::from(release.turn.attempt),
-                    cohort: u32::try_from(release.cohort.len()).unwrap_or(u32::MAX),
-                    question: release.question,
-                    mu_squared: cost.mu_squared,
-                    slack: Slack { eta: cost.eta, kappa: cost.kappa },
-                    after_exact_releases: false,
-                    rows: self.rows.clone(),
-                    time,
-                }));
-            }
-        };
-        let statistics = release.statistics.iter().map(|(text, _)| Label::try_from(text.as_str()));
-        let cohort = release.cohort.iter().map(|text| SiteId::try_from(text.as_str()));
-        Ok(Entry::Exact(ExactRelease {
-            population,
-            study,
-            mode,
-            statistics: statistics.collect::<Result<_, _>>().map_err(name)?,
-            cohort: cohort.collect::<Result<BTreeSet<_>, _>>().map_err(name)?,
-            rows: self.rows.clone(),
-            time,
-        }))
+        let time = clock::text(clock::now());
+        release.ledger_entry(terms, &self.population, &self.rows, &time).map_err(|e| e.to_string())
     }
 }
 

@@ -1,0 +1,66 @@
+//! How a release stands in a site's ledger. Agents and the fault simulator use this one mapping.
+
+use super::Release;
+use crate::SiteId;
+use crate::terms::Terms;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::accountant::Slack;
+use fedirt_privacy::ledger::{Debit, Entry, ExactMode, ExactRelease, Label};
+use fedirt_privacy::secure::NameError;
+use std::collections::BTreeSet;
+
+/// Why a release cannot be entered.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EntryError {
+    /// A private release without a price.
+    #[error("the round has no price, and a private one must have")]
+    NoPrice,
+    /// A name or a time that the ledger cannot hold.
+    #[error(transparent)]
+    Name(#[from] NameError),
+}
+
+impl Release {
+    /// The entry of this release: of which population, of which rows (fingerprints), and when.
+    pub fn ledger_entry(
+        &self,
+        terms: &Terms,
+        population: &Label,
+        rows: &[u64],
+        time: &str,
+    ) -> Result<Entry, EntryError> {
+        let (population, study, rows) = (population.clone(), terms.study.clone(), rows.to_vec());
+        let time = Label::try_from(time)?;
+        let mode = match terms.mode {
+            Mode::Plain => ExactMode::Plain,
+            Mode::Secure => ExactMode::Secure(terms.thresholds),
+            Mode::Private => {
+                let cost = self.cost.ok_or(EntryError::NoPrice)?;
+                return Ok(Entry::Debit(Debit {
+                    population,
+                    study,
+                    round: u64::from(self.turn.round),
+                    attempt: u64::from(self.turn.attempt),
+                    cohort: u32::try_from(self.cohort.len()).unwrap_or(u32::MAX),
+                    question: self.question,
+                    mu_squared: cost.mu_squared,
+                    slack: Slack { eta: cost.eta, kappa: cost.kappa },
+                    after_exact_releases: false,
+                    rows,
+                    time,
+                }));
+            }
+        };
+        let statistics = self.statistics.iter().map(|(name, _)| Label::try_from(name.as_str()));
+        let cohort = self.cohort.iter().map(|name| SiteId::try_from(name.as_str()));
+        Ok(Entry::Exact(ExactRelease {
+            population,
+            study,
+            mode,
+            statistics: statistics.collect::<Result<_, _>>()?,
+            cohort: cohort.collect::<Result<BTreeSet<_>, _>>()?,
+            rows,
+            time,
+        }))
+    }
+}
