@@ -1,4 +1,6 @@
-//! What operators tell a running coordinator. The folder is theirs alone, so a row in its store is proof enough.
+//! What operators tell a running coordinator from another process. The folder is theirs alone, so a row in its store is
+//! proof enough; the coordinator looks for such rows now and then, and this process for the answer. The pages, which run in
+//! the coordinator's own process, hand their commands to the study directly.
 
 use crate::store::{self, OperatorInput};
 use crate::study::DONE;

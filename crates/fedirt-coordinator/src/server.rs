@@ -20,7 +20,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 /// Memory for small bodies, in KiB: a thousand of them.
 const SMALL_BODIES: usize = 64 << 10;
 
-/// How often operators' commands are looked for.
+/// How often commands are looked for that other processes have left in the store.
 const COMMANDS: Duration = Duration::from_millis(500);
 
 /// How to start.

@@ -1,14 +1,15 @@
 //! Begin, drop, end: each asks once more on a page of its own, and says what will follow.
 
 use super::{Hall, Hall_, Name, Page, Seen, frame, words};
-use crate::operator;
 use crate::store::OperatorInput;
+use crate::study::{NotTaken, Order};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
 use fedirt_pages::{Fields, Frame, PageError, Visitor, render};
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// Longest reason.
 const LONGEST: usize = 500;
@@ -147,13 +148,18 @@ pub(super) async fn end(State(hall): Hall_, Path(name): Name, Extension(fields):
 
 /// Tells the study, waits until it is done, and shows what it is doing.
 async fn tell(hall: Arc<Hall>, name: String, input: OperatorInput) -> Page {
-    hall.find(&name)?;
+    let seen = hall.find(&name)?;
     let back = format!("/studies/{name}");
-    // The answer comes through the store, as for the command line: waiting for it must not hold a thread of others.
-    let told = tokio::task::spawn_blocking(move || operator::tell(&hall.folder, &name, &input)).await;
-    match told {
+    let refused = |text: &str| Err(PageError::bad(text).leading(&back, "Go back to the study"));
+    let (reply, answer) = oneshot::channel();
+    match seen.study.order(Order::Act { input, reply }) {
+        Ok(()) => {}
+        Err(NotTaken::Busy) => return refused("The coordinator is busy. Nothing was done: try again."),
+        Err(NotTaken::Stopped) => return Err(PageError::ours()),
+    }
+    match answer.await {
         Ok(Ok(())) => Ok(Redirect::to(&back).into_response()),
-        Ok(Err(error)) => Err(PageError::bad(error.to_string()).leading(&back, "Go back to the study")),
+        Ok(Err(reason)) => refused(&reason),
         Err(_) => Err(PageError::ours()),
     }
 }

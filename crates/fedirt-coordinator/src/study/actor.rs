@@ -107,6 +107,11 @@ impl Actor {
                         let _ = reply.send(result);
                     });
                 }
+                Ok(Order::Act { input, reply }) => {
+                    let done = self.act(input);
+                    // In the queue of the store, after what was written for it.
+                    self.answer_after_writing(move || drop(reply.send(done)));
+                }
                 Ok(Order::Operator { command, input }) => self.operate(command, input),
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -224,6 +229,23 @@ impl Actor {
                 reply(Err(refusal));
             }
         }
+    }
+
+    /// Does what an operator wants, and shows it at once.
+    fn act(&mut self, input: OperatorInput) -> Result<(), String> {
+        let input = as_input(input).map_err(|error| format!("refused: {error}"))?;
+        tracing::info!(study = %self.study.name, "operator's action");
+        let taken = self.machine.take(clock::now(), input);
+        let consequences = taken.map_err(|rejection| format!("refused: {rejection}"))?;
+        self.publish(consequences, Vec::new(), || {});
+        self.told = None;
+        self.tell_status();
+        Ok(())
+    }
+
+    /// Says something once everything that was handed to the store is on the disk.
+    fn answer_after_writing(&self, then: impl FnOnce() + Send + 'static) {
+        self.store.write(Job { effects: Vec::new(), then: Box::new(then) });
     }
 
     fn operate(&mut self, command: i64, input: Option<OperatorInput>) {

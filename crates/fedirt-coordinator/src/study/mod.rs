@@ -58,7 +58,14 @@ pub enum Order {
         /// Told once it is on the disk.
         reply: oneshot::Sender<Result<(), EnrolRefusal>>,
     },
-    /// An operator's command.
+    /// What an operator does on the pages.
+    Act {
+        /// What.
+        input: OperatorInput,
+        /// Told once it is on the disk and shown, or why it is refused.
+        reply: oneshot::Sender<Result<(), String>>,
+    },
+    /// An operator's command, which another process left in the store.
     Operator {
         /// Its number.
         command: i64,

@@ -7,10 +7,27 @@ use crate::agent::{self, AgentError, Home, StudyFolder};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a stop waits for the exchange that is under way.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Says that an agent's thread is done, also when a fault of the program ends it.
+struct SayEnd(Arc<Shared>);
+
+impl Drop for SayEnd {
+    fn drop(&mut self) {
+        self.0.change(|state| {
+            // A thread that ends says how; one that could not has met a fault of ours.
+            if matches!(state.phase, Phase::Starting | Phase::Working) {
+                state.phase = Phase::Failed;
+                state.problem =
+                    Some("a fault of the program; the terminal says more. Nothing is lost: go on".into());
+            }
+        });
+        self.0.end();
+    }
+}
 
 struct Running {
     shared: Arc<Shared>,
@@ -36,19 +53,7 @@ impl Runners {
 
     /// What the agent of a study says of itself, if it was started.
     pub(crate) fn shared(&self, study: &str) -> Option<Arc<Shared>> {
-        let all = self.running();
-        let running = all.get(study)?;
-        if running.thread.as_ref().is_some_and(JoinHandle::is_finished) {
-            // A thread that ends says how; one that could not has met a fault of ours.
-            running.shared.change(|state| {
-                if matches!(state.phase, Phase::Starting | Phase::Working) {
-                    state.phase = Phase::Failed;
-                    state.problem =
-                        Some("a fault of the program; the terminal says more. Nothing is lost: go on".into());
-                }
-            });
-        }
-        Some(running.shared.clone())
+        self.running().get(study).map(|running| running.shared.clone())
     }
 
     /// Starts the agent of a study, unless it works already.
@@ -61,6 +66,7 @@ impl Runners {
         let (home, automatic) = (self.home.clone(), self.automatic);
         let (name, told) = (study.to_owned(), shared.clone());
         let work = move || {
+            let _say_end = SayEnd(told.clone());
             let end = work(&home, &name, &told, automatic);
             told.change(|state| {
                 (state.roster, state.round, state.trouble) = (None, None, None);
@@ -79,6 +85,7 @@ impl Runners {
                 state.phase = Phase::Failed;
                 state.problem = Some(format!("no thread can be started: {error}"));
             });
+            shared.end();
         }
         all.insert(study.to_owned(), Running { shared, thread: spawned.ok() });
     }
@@ -91,15 +98,15 @@ impl Runners {
 
     /// Stops the agent of a study, and waits until it has let go; false if an exchange keeps it.
     pub(crate) fn stop(&self, study: &str) -> bool {
-        if let Some(running) = self.running().get(study) {
-            running.shared.stop();
+        let Some(shared) = self.shared(study) else { return true };
+        shared.stop();
+        if !shared.wait_until_ended(PATIENCE) {
+            return false;
         }
-        let begin = Instant::now();
-        while self.is_working(study) {
-            if begin.elapsed() > PATIENCE {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(20));
+        // The last thing that the thread does is to say that it is done.
+        let thread = self.running().get_mut(study).and_then(|running| running.thread.take());
+        if let Some(thread) = thread {
+            let _ = thread.join();
         }
         true
     }

@@ -58,6 +58,16 @@ struct Inside {
     roster_approved: Option<Fingerprint>,
     round_approved: Option<(Turn, [u8; 32])>,
     stopping: bool,
+    /// The agent's thread is done.
+    ended: bool,
+}
+
+impl Inside {
+    /// Whether the officer is asked something, and has not decided.
+    fn undecided(&self) -> bool {
+        let asking = self.state.roster.is_some() || self.state.round.is_some();
+        asking && self.roster_approved.is_none() && self.round_approved.is_none()
+    }
 }
 
 /// What a thread and the pages share.
@@ -102,6 +112,7 @@ impl Shared {
         let mut inside = self.inside();
         let shown = inside.state.roster.take_if(|shown| shown.fingerprint.matches(fingerprint));
         inside.roster_approved = shown.map(|shown| shown.fingerprint);
+        self.told.notify_all();
         inside.roster_approved.is_some()
     }
 
@@ -110,19 +121,78 @@ impl Shared {
         let mut inside = self.inside();
         let shown = inside.state.round.take_if(|shown| shown.question == question);
         inside.round_approved = shown.map(|shown| (shown.turn, shown.question));
+        self.told.notify_all();
         inside.round_approved.is_some()
     }
 
-    /// What the officer has decided since it was last asked, one thing at a time; and whether something is still asked.
-    pub(crate) fn decided(&self) -> (Option<Decided>, bool) {
-        let mut inside = self.inside();
-        let asking = inside.state.roster.is_some() || inside.state.round.is_some();
+    /// What the officer has decided, one thing at a time; and whether something is still asked. While something is asked
+    /// it waits for the decision, for a stop, or for this long.
+    pub(crate) fn decided(&self, patience: Duration) -> (Option<Decided>, bool) {
+        let waited = self
+            .told
+            .wait_timeout_while(self.inside(), patience, |inside| inside.undecided() && !inside.stopping);
+        let mut inside = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let asking = inside.undecided();
         let roster = inside.roster_approved.take().map(Decided::Roster);
-        (
-            roster.or_else(|| {
-                inside.round_approved.take().map(|(turn, question)| Decided::Round(turn, question))
-            }),
-            asking,
-        )
+        let decided = roster
+            .or_else(|| inside.round_approved.take().map(|(turn, question)| Decided::Round(turn, question)));
+        (decided, asking)
+    }
+
+    /// The agent's thread is done.
+    pub(super) fn end(&self) {
+        self.inside().ended = true;
+        self.told.notify_all();
+    }
+
+    /// Waits until the agent's thread is done; false if that takes longer.
+    pub(crate) fn wait_until_ended(&self, patience: Duration) -> bool {
+        let waited = self.told.wait_timeout_while(self.inside(), patience, |inside| !inside.ended);
+        waited.unwrap_or_else(PoisonError::into_inner).0.ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::time::Instant;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn shown() -> RoundShown {
+        let turn = Turn { round: 1, attempt: 1 };
+        RoundShown { turn, question: [1; 32], released: 0, statistics: Vec::new() }
+    }
+
+    /// The agent's thread is woken by the officer's yes, and by a stop; it does not look now and then.
+    #[test]
+    fn a_decision_and_a_stop_wake_the_agent() {
+        let start = Instant::now();
+        let shared = Arc::new(Shared::default());
+        assert_eq!(shared.decided(LONG), (None, false), "nothing is asked");
+        shared.change(|state| state.round = Some(shown()));
+        assert_eq!(shared.decided(Duration::from_millis(1)), (None, true));
+        let agent = std::thread::spawn({
+            let shared = shared.clone();
+            move || shared.decided(LONG)
+        });
+        assert!(shared.approve_round([1; 32]));
+        let turn = shown().turn;
+        assert_eq!(agent.join().expect("no panic"), (Some(Decided::Round(turn, [1; 32])), false));
+        shared.change(|state| state.round = Some(shown()));
+        let agent = std::thread::spawn({
+            let shared = shared.clone();
+            move || {
+                let decided = shared.decided(LONG);
+                shared.end();
+                decided
+            }
+        });
+        assert!(!shared.wait_until_ended(Duration::from_millis(1)));
+        shared.stop();
+        assert!(shared.wait_until_ended(LONG));
+        assert_eq!(agent.join().expect("no panic"), (None, true));
+        assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
     }
 }

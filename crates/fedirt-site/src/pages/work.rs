@@ -14,8 +14,8 @@ use std::time::Duration;
 
 /// How long polls wait, in seconds: as long, at most, until a pause takes hold.
 const WAIT: u32 = 5;
-/// The same while the officer is asked something.
-const SHORT_WAIT: u32 = 1;
+/// While the officer is asked something: how often the coordinator is asked for news, such as the end of the study.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// The coordinator, as long as nobody calls the agent away.
 struct Interruptible {
@@ -163,8 +163,8 @@ fn step(
     officer: &mut AtThePages,
     shared: &Shared,
 ) -> Result<Option<End>, AgentError> {
-    let (decided, asking) = shared.decided();
-    agent.wait_seconds(if asking { SHORT_WAIT } else { WAIT });
+    let (decided, asking) = shared.decided(LOOK_AGAIN);
+    agent.wait_seconds(if asking { 0 } else { WAIT });
     match decided {
         Some(Decided::Roster(fingerprint)) => agent.approve_roster(fingerprint, officer),
         Some(Decided::Round(turn, question)) => agent.approve_round(turn, question, officer),
