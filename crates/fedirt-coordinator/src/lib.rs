@@ -14,8 +14,11 @@
 
 pub mod authority;
 pub mod clock;
+pub mod codebook;
+pub mod edit;
 pub mod error;
 pub mod folder;
+pub mod forecast;
 pub mod history;
 pub mod http;
 pub mod invite;
@@ -30,10 +33,8 @@ pub mod status;
 pub mod store;
 pub mod studies;
 pub mod study;
-pub mod tools;
 
 pub use error::Error;
 pub use folder::Folder;
 pub use server::{Running, Server};
 pub use settings::Settings;
-pub use tools::{Forecast, Tools};

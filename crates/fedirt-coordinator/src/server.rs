@@ -7,7 +7,6 @@ use crate::pages;
 use crate::store::{self, Effect, Job, Store, StoreClient};
 use crate::studies::Studies;
 use crate::study::{self, Order, Study};
-use crate::tools::Tools;
 use crate::{Error, Folder, Settings, authority};
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
@@ -27,8 +26,8 @@ const COMMANDS: Duration = Duration::from_millis(500);
 pub struct Server {
     /// Where to listen, instead of what the settings say.
     pub listen: Option<SocketAddr>,
-    /// What pages need from elsewhere; none: no pages are served.
-    pub tools: Option<Arc<dyn Tools>>,
+    /// Whether pages are served, where the settings want them.
+    pub pages: bool,
 }
 
 impl std::fmt::Debug for Server {
@@ -130,8 +129,8 @@ impl Server {
         };
         let serving = runtime.spawn(serving.serve(stopping.clone()));
         // A coordinator whose pages cannot be reached still serves its sites.
-        let prepared = self.tools.filter(|_| settings.pages.enabled).map(|tools| {
-            let house = pages::House { folder: &folder, settings: &settings, studies: open.clone(), tools };
+        let prepared = (self.pages && settings.pages.enabled).then(|| {
+            let house = pages::House { folder: &folder, settings: &settings, studies: open.clone() };
             house.prepare(&tls, stopping.clone())
         });
         let (mut at, mut showing) = (None, None);

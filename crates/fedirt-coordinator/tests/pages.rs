@@ -2,18 +2,17 @@
 
 mod common;
 
-use common::browser::{Browser, Tool, start};
+use common::browser::{Browser, start};
 use common::{Client, drive, invited};
 use fedirt_coordinator::pages::{self, Right, Role};
 use fedirt_coordinator::{Folder, Running};
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::{PlanItem, template};
-use std::sync::Arc;
 use std::time::Instant;
 
 fn house(studies: &[&str], mode: Mode) -> (tempfile::TempDir, Folder, Running) {
     let (dir, folder) = common::folder(studies, mode);
-    let server = start(&folder, Arc::new(Tool));
+    let server = start(&folder);
     (dir, folder, server)
 }
 
@@ -99,7 +98,7 @@ fn hostile_names_are_text() {
     let plan =
         template("reading", Mode::Plain, &sites, &items, 300).replace("Calibrate a common item bank.", bad);
     std::fs::write(folder.plans().join("reading.toml"), plan).unwrap();
-    let server = start(&folder, Arc::new(Tool));
+    let server = start(&folder);
     assert!(server.refused.is_empty(), "{:?}", server.refused);
     std::fs::create_dir_all(folder.results_of("reading")).unwrap();
     let mut fit = common::browser::large_fit(3, 3);
@@ -315,7 +314,7 @@ fn a_revoked_login_is_out_and_a_new_one_is_in() {
     pages::revoke(&folder, "auditor").unwrap();
     assert_eq!(browser.get("/").0, 401);
     server.stop().unwrap();
-    let server = start(&folder, Arc::new(Tool));
+    let server = start(&folder);
     assert_eq!(server.pages.as_ref().unwrap().first, None, "the first key is printed once");
     server.stop().unwrap();
 }
@@ -325,7 +324,7 @@ fn over_tls_the_cookie_is_bound_to_its_host() {
     let (_dir, folder) = common::folder(&["reading"], Mode::Plain);
     let settings = std::fs::read_to_string(folder.settings()).unwrap();
     std::fs::write(folder.settings(), settings.replace("tls = false", "tls = true")).unwrap();
-    let server = start(&folder, Arc::new(Tool));
+    let server = start(&folder);
     let address = server.pages.as_ref().unwrap().address.clone();
     assert!(address.starts_with("https://127.0.0.1:"), "{address}");
     let agent = common::agent(&invited(&folder, server.address, "reading", "north"));

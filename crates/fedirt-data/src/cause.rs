@@ -85,6 +85,14 @@ pub enum Cause {
         /// Fields on the line.
         found: usize,
     },
+    /// A column in memory that is longer or shorter than the first.
+    #[error("the column has {found} rows, the first column has {expected}")]
+    ColumnLength {
+        /// Rows of the first column.
+        expected: usize,
+        /// Rows of this one.
+        found: usize,
+    },
     /// A NUL byte at this byte of the line.
     #[error("byte {0} of the line is NUL")]
     NulByte(usize),

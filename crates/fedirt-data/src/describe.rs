@@ -6,7 +6,7 @@ use fedirt_model::responses::MISSING;
 
 use crate::HIGHEST_CODE;
 use crate::notes::Note;
-use crate::reading::{Reading, SiteResponses, Source};
+use crate::reading::{Responses, SiteResponses, Source};
 
 /// What is in the files.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,7 +123,7 @@ impl Counts {
 }
 
 /// What is in the files.
-pub fn describe(reading: &Reading) -> Description {
+pub fn describe(reading: &Responses) -> Description {
     let mut order: Vec<&str> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut union: Vec<Counts> = Vec::new();

@@ -19,7 +19,7 @@ use crate::{long, wide};
 
 /// What was read: the sites in order of first appearance, and what is worth knowing.
 #[derive(Debug, Clone)]
-pub struct Reading {
+pub struct Responses {
     /// The sites.
     pub sites: Vec<SiteResponses>,
     /// What is worth knowing although nothing is wrong.
@@ -78,7 +78,7 @@ impl fmt::Debug for SiteResponses {
 pub fn read<'a>(
     inputs: impl IntoIterator<Item = Input<'a>>,
     options: &ReadOptions,
-) -> Result<Reading, Problems> {
+) -> Result<Responses, Problems> {
     let mut problems = Problems::default();
     let mut notes = Vec::new();
     let mut sites = Sites::default();
@@ -112,7 +112,7 @@ pub fn read<'a>(
     }
     ignored.complain(&mut problems);
     match sites.finish(&mut problems, &mut notes) {
-        Ok(sites) => problems.unless_empty(Reading { sites, notes }),
+        Ok(sites) => problems.unless_empty(Responses { sites, notes }),
         // Cells and weights are counted and checked above. Should a table still be refused, that is told.
         Err(error) => {
             problems.add(Problem {

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::audience::{Audience, ReadOption};
 use crate::errors::Errors;
-use crate::reading::Reading;
+use crate::reading::Responses;
 use crate::text::listed;
 
 /// How rows are scored.
@@ -183,7 +183,7 @@ fn unknown_code(site: &str, item: &str, code: u8, count: u64, known: &[u8], audi
 ///
 /// Plausible values of a student depend on the seed and on the student's place among all rows, not on the number of
 /// threads.
-pub fn score(fit: &Fit, responses: &Reading, options: &ScoreOptions) -> Result<Scores, Errors<ScoreError>> {
+pub fn score(fit: &Fit, responses: &Responses, options: &ScoreOptions) -> Result<Scores, Errors<ScoreError>> {
     if let Some(effect) = options.site_effect.filter(|effect| !effect.is_finite()) {
         return Err(ScoreError::SiteEffect(effect).into());
     }
@@ -259,7 +259,7 @@ impl ItemBank {
     }
 
     /// Complains about answers that the fit cannot read, and notes items that are on one side only.
-    fn compare_items(&self, responses: &Reading) -> Result<Vec<ScoreNote>, Errors<ScoreError>> {
+    fn compare_items(&self, responses: &Responses) -> Result<Vec<ScoreNote>, Errors<ScoreError>> {
         let mut problems = Vec::new();
         let mut strangers: Vec<String> = Vec::new();
         let knows = |name: &str| self.items.iter().any(|item| item.name == name);

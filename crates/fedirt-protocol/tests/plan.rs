@@ -14,7 +14,7 @@ fn names(count: usize) -> Vec<String> {
 
 fn problems(text: &str) -> Vec<String> {
     match StudyPlan::parse(text) {
-        Err(PlanError::Content(problems)) => problems,
+        Err(PlanError::Content(problems)) => problems.into_iter().map(|problem| problem.text).collect(),
         other => panic!("{other:?}"),
     }
 }

@@ -1,283 +1,42 @@
-//! `fedirt simulate`.
+//! Data with known parameters.
 
-use crate::args::SimulateArgs;
-use crate::error::CliError;
-use fedirt_model::responses::MISSING;
-use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, Spec, Truth};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use fedirt_data::{Responses, SiteResponses, Source};
+use fedirt_model::simulate::{self, Spec, SpecError, Truth};
 
-pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
-    let spec = spec(args);
-    let truth = Truth::draw(&spec).map_err(|e| CliError::Usage(e.to_string()))?;
-    let folder = &args.out;
-    std::fs::create_dir_all(folder).map_err(CliError::file(folder))?;
-    let responses: Vec<PathBuf> = if args.per_site {
-        truth.sites.iter().map(|s| folder.join(format!("{}.csv", s.name))).collect()
-    } else {
-        vec![folder.join("responses.csv")]
+/// Simulated responses, and the truth behind them.
+#[derive(Debug, Clone)]
+pub struct Simulation {
+    /// Parameters behind the answers.
+    pub truth: Truth,
+    /// The answers, site by site; students are numbered `s1`, `s2`, … through all sites.
+    pub responses: Responses,
+}
+
+/// Draws items, sites, students and answers. The same seed gives the same data on any machine.
+///
+/// ```
+/// use fedirt::simulation::{Missing, SiteEffects, SiteSizes, Spec};
+///
+/// let spec = Spec {
+///     sites: 3, students: SiteSizes::Each(40), items: 5, model: "2pl".into(), categories: 2,
+///     effects: SiteEffects::Given(vec![-0.5, 0.0, 0.5]), missing: Missing::AtRandom(0.1), latent_sd: 1.0, seed: 7,
+/// };
+/// let drawn = fedirt::simulate(&spec)?;
+/// assert_eq!(drawn.responses.sites.len(), 3);
+/// assert_eq!(drawn.truth.items.len(), 5);
+/// # Ok::<(), fedirt::simulation::SpecError>(())
+/// ```
+pub fn simulate(spec: &Spec) -> Result<Simulation, SpecError> {
+    let drawn = simulate::simulate(spec)?;
+    let items: Vec<String> = drawn.truth.items.iter().map(|item| item.name.clone()).collect();
+    let mut before = 0;
+    let site = |(name, table): (String, fedirt_model::responses::ResponseTable)| {
+        let rows = table.students();
+        let ids = (before + 1..=before + rows).map(|student| format!("s{student}")).collect();
+        before += rows;
+        let sources = vec![Source { file: name.clone(), rows }];
+        SiteResponses { name, items: items.clone(), ids: Some(ids), table, sources }
     };
-    if args.per_site {
-        write_sites(&responses, &spec, &truth)?;
-    } else {
-        replace(&responses[0], |out| {
-            header(out, &truth, true)?;
-            (0..truth.sites.len()).try_for_each(|k| site(out, &spec, &truth, k, true))
-        })?;
-    }
-    let (document, items) = (folder.join("truth.json"), folder.join("truth_items.csv"));
-    replace(&document, |out| write_truth(out, &spec, &truth))?;
-    replace(&items, |out| write_items(out, &truth))?;
-    crate::output::stdout::print(&report(args, &spec, &truth, &responses))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// A file for each site.
-pub(crate) fn write_sites(paths: &[PathBuf], spec: &Spec, truth: &Truth) -> Result<(), CliError> {
-    for (k, path) in paths.iter().enumerate() {
-        replace(path, |out| {
-            header(out, truth, false)?;
-            site(out, spec, truth, k, false)
-        })?;
-    }
-    Ok(())
-}
-
-fn spec(args: &SimulateArgs) -> Spec {
-    let polytomous = matches!(args.model.as_str(), "pcm" | "gpcm" | "grm" | "mixed");
-    Spec {
-        sites: args.sites,
-        students: args.students.clone(),
-        items: args.items,
-        model: args.model.clone(),
-        categories: args.categories.unwrap_or(if polytomous { 4 } else { 2 }),
-        effects: if args.site_effects.is_empty() {
-            let sd = args.site_sd.unwrap_or(if args.sites > 1 { 0.5 } else { 0.0 });
-            SiteEffects::Drawn { sd, centred: true }
-        } else {
-            SiteEffects::Given(args.site_effects.clone())
-        },
-        missing: match (args.booklets, args.missing_rate) {
-            (Some(number), _) => Missing::Booklets(number),
-            (None, Some(rate)) => Missing::AtRandom(rate),
-            (None, None) => Missing::Complete,
-        },
-        latent_sd: args.latent_sd.unwrap_or(1.0),
-        seed: args.seed,
-    }
-}
-
-/// Writes beside the file and renames: there is never half a file under its name.
-fn replace(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
-) -> Result<(), CliError> {
-    let unfinished = path.with_extension("unfinished");
-    let file = File::create(&unfinished).map_err(CliError::file(path))?;
-    let mut out = BufWriter::with_capacity(1 << 16, file);
-    let written = write(&mut out).and_then(|()| out.flush());
-    written.and_then(|()| std::fs::rename(&unfinished, path)).map_err(|error| {
-        // The first error is the one to tell.
-        let _ = std::fs::remove_file(&unfinished);
-        CliError::file(path)(error)
-    })
-}
-
-fn header(out: &mut impl Write, truth: &Truth, with_site: bool) -> std::io::Result<()> {
-    out.write_all(if with_site { b"id,site" } else { b"id" })?;
-    for item in &truth.items {
-        write!(out, ",{}", item.name)?;
-    }
-    out.write_all(b"\n")
-}
-
-/// One site's rows, as they are drawn. Students are numbered through all sites.
-fn site(out: &mut impl Write, spec: &Spec, truth: &Truth, k: usize, with_site: bool) -> std::io::Result<()> {
-    let before: usize = truth.sites[..k].iter().map(|s| s.n).sum();
-    let mut rows = SiteRows::new(spec, truth, k);
-    let mut row = vec![MISSING; truth.items.len()];
-    let mut line = Vec::with_capacity(32 + 3 * row.len());
-    let mut id = before;
-    while rows.next_into(&mut row) {
-        id += 1;
-        line.clear();
-        write!(line, "s{id}")?;
-        if with_site {
-            write!(line, ",{}", truth.sites[k].name)?;
-        }
-        for &cell in &row {
-            line.push(b',');
-            match cell {
-                // Missing answers are empty.
-                MISSING => {}
-                0..=9 => line.push(b'0' + cell),
-                _ => write!(line, "{cell}")?,
-            }
-        }
-        line.push(b'\n');
-        out.write_all(&line)?;
-    }
-    Ok(())
-}
-
-fn write_truth(out: &mut impl Write, spec: &Spec, truth: &Truth) -> std::io::Result<()> {
-    let document = serde_json::json!({
-        "format": "fedirt.truth/1",
-        "version": env!("CARGO_PKG_VERSION"),
-        "seed": spec.seed,
-        "settings": spec,
-        "latent": {"mean": 0.0, "sd": truth.latent_sd},
-        "items": truth.items,
-        "sites": truth.sites,
-    });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
-}
-
-/// The columns of a fit's items.csv that have a true value, so that the file can anchor a calibration.
-fn write_items(out: &mut impl Write, truth: &Truth) -> std::io::Result<()> {
-    let steps = truth.items.iter().map(|i| i.d.len()).max().unwrap_or(0);
-    out.write_all(b"item,model,categories,a")?;
-    for letter in ["d", "b"] {
-        for c in 1..=steps {
-            if steps == 1 { write!(out, ",{letter}")? } else { write!(out, ",{letter}{c}")? }
-        }
-    }
-    out.write_all(b"\n")?;
-    for item in &truth.items {
-        write!(out, "{},{},{},{}", item.name, item.model, item.categories, item.a)?;
-        for values in [&item.d, &item.b] {
-            for c in 0..steps {
-                out.write_all(b",")?;
-                if let Some(value) = values.get(c) {
-                    write!(out, "{value}")?;
-                }
-            }
-        }
-        out.write_all(b"\n")?;
-    }
-    Ok(())
-}
-
-/// What was written, and the command that fits it.
-fn report(args: &SimulateArgs, spec: &Spec, truth: &Truth, responses: &[PathBuf]) -> String {
-    let folder = args.out.display();
-    let plural = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
-    let mut text = format!(
-        "Drew {} at {}, {} ({}), seed {}.\n",
-        plural(truth.students(), "student"),
-        plural(truth.sites.len(), "site"),
-        plural(truth.items.len(), "item"),
-        spec.model,
-        spec.seed
-    );
-    let files = if responses.len() == 1 && !args.per_site {
-        "responses.csv".to_owned()
-    } else {
-        plural(responses.len(), "response file")
-    };
-    text += &format!("Wrote {files}, truth.json and truth_items.csv to {folder}.\n");
-    let mean = truth.sites.iter().map(|s| s.effect).sum::<f64>() / truth.sites.len() as f64;
-    if mean.abs() > 1e-9 {
-        text += &format!(
-            "The given site effects have mean {mean:.4}: a fit with fixed effects reports them, and difficulties, less that.\n"
-        );
-    }
-    let model = match spec.model.as_str() {
-        "mixed" => {
-            let named = truth.items.iter().filter(|i| i.model == "grm").map(|i| format!("{}=grm", i.name));
-            let named: Vec<String> = named.collect();
-            if named.is_empty() { String::new() } else { format!(" --item-model {}", named.join(",")) }
-        }
-        model => format!(" --model {model}"),
-    };
-    let data = if args.per_site {
-        args.out.join("site*.csv").display().to_string()
-    } else {
-        format!("{} --site site", responses[0].display())
-    };
-    text += &format!("\nFit it with\n  fedirt fit {data} --id id{model}\n");
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::args::{Cli, Command};
-    use clap::Parser;
-    use std::path::Path;
-
-    /// Runs `fedirt simulate` with these words and the folder, as `main` would; the message where it refuses.
-    fn simulate(words: &str, folder: &Path) -> Result<(), String> {
-        let words = format!("fedirt simulate {words} --out {}", folder.display());
-        let cli = Cli::try_parse_from(words.split_whitespace()).map_err(|e| e.to_string())?;
-        let Command::Simulate(args) = cli.command else { return Err("another command".into()) };
-        super::run(&args).map(|_| ()).map_err(|e| e.to_string())
-    }
-
-    fn read(folder: &Path, name: &str) -> String {
-        std::fs::read_to_string(folder.join(name)).unwrap()
-    }
-
-    #[test]
-    fn the_same_seed_writes_the_same_files() {
-        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let words = "--sites 3 --students 6-8 --items 5 --model mixed --booklets 3 --seed 4";
-        simulate(words, one.path()).unwrap();
-        simulate(words, two.path()).unwrap();
-        // Twice into one folder: its own files are replaced.
-        simulate(words, two.path()).unwrap();
-        for name in ["responses.csv", "truth.json", "truth_items.csv"] {
-            assert_eq!(read(one.path(), name), read(two.path(), name), "{name}");
-        }
-        assert_eq!(std::fs::read_dir(two.path()).unwrap().count(), 3);
-        let responses = read(one.path(), "responses.csv");
-        assert!(responses.starts_with("id,site,i01,i02,i03,i04,i05\ns1,site01,"), "{responses}");
-        let items = read(one.path(), "truth_items.csv");
-        assert!(items.starts_with("item,model,categories,a,d1,d2,d3,b1,b2,b3\ni01,2pl,2,"), "{items}");
-    }
-
-    #[test]
-    fn what_is_written_can_be_read_and_fitted() {
-        let folder = tempfile::tempdir().unwrap();
-        simulate("--sites 2 --students 40 --items 4 --missing-rate 0.2 --per-site --seed 1", folder.path())
-            .unwrap();
-        let files = [folder.path().join("site01.csv"), folder.path().join("site02.csv")];
-        let options =
-            fedirt_data::ReadOptions { id: Some("id".into()), ..fedirt_data::ReadOptions::default() };
-        let reading = fedirt_data::read(crate::input::files(&files), &options).unwrap();
-        let sizes: Vec<_> = reading.sites.iter().map(|s| (s.name.as_str(), s.table.students())).collect();
-        assert_eq!(sizes, [("site01", 40), ("site02", 40)]);
-        assert_eq!(reading.sites[0].items.len(), 4);
-    }
-
-    #[test]
-    fn refusals_say_what_is_wrong() {
-        let folder = tempfile::tempdir().unwrap();
-        let inside = folder.path().join("new");
-        for (words, wanted) in [
-            ("--sites 0 --students 5 --items 3 --seed 1", "at least one site"),
-            ("--sites 2 --students few --items 3 --seed 1", "no number of students"),
-            ("--sites 2 --students 5,6,7 --items 3 --seed 1", "for 3 sites, and there are 2"),
-            ("--sites 2 --students 5 --items 3 --model 3pl --seed 1", "there is no model"),
-            ("--sites 2 --students 5 --items 3 --categories 4 --seed 1", "2pl takes two categories"),
-            ("--sites 2 --students 5 --items 3 --site-effects -1,0,1 --seed 1", "3 site effects are given"),
-            (
-                "--sites 2 --students 5 --items 3 --site-effects -1,1 --site-sd 1 --seed 1",
-                "cannot be used with",
-            ),
-            (
-                "--sites 2 --students 5 --items 3 --booklets 3 --missing-rate 0.1 --seed 1",
-                "cannot be used with",
-            ),
-            ("--sites 2 --students 5 --items 3 --missing-rate 1.5 --seed 1", "less than 1"),
-            ("--sites 2 --students 5 --items 3 --latent-sd 2 --seed 1", "only rasch and pcm"),
-            ("--sites 2 --students 5 --items 3", "--seed"),
-        ] {
-            let message = simulate(words, &inside).unwrap_err();
-            assert!(message.contains(wanted), "{words}: {message}");
-        }
-        assert!(!inside.exists(), "a refusal writes nothing");
-    }
+    let sites = drawn.sites().into_iter().map(site).collect();
+    Ok(Simulation { truth: drawn.truth, responses: Responses { sites, notes: Vec::new() } })
 }

@@ -1,18 +1,18 @@
 //! Everything that leaves a site, one line of JSON each, for the site's data officer to read.
 
+use fedirt_model::fit::TraceEntry;
 use fedirt_model::statistics::Statistic;
 use fedirt_protocol::declaration::Declaration;
-use fedirt_protocol::in_process::Sent;
+use fedirt_protocol::in_process::{Observer, Sent};
 use fedirt_protocol::message::{Question, Turn};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, Write};
 
-/// A transcript in the making.
+/// A transcript in the making: an observer of [`fit_with`](crate::fit_with) that writes everything that would leave a site.
 #[derive(Debug)]
-pub(crate) struct Transcript {
-    out: BufWriter<File>,
+pub struct Transcript<W> {
+    out: W,
     /// The first thing that went wrong; nothing is written after it.
     error: Option<io::Error>,
 }
@@ -44,14 +44,34 @@ enum Values<'a> {
     },
 }
 
-impl Transcript {
-    /// A transcript kept in a file.
-    pub(crate) fn new(file: File) -> Self {
-        Self { out: BufWriter::new(file), error: None }
+impl<W: Write> Transcript<W> {
+    /// A transcript that is written here.
+    pub fn new(out: W) -> Self {
+        Self { out, error: None }
     }
 
+    /// What it was written to, or the first thing that went wrong.
+    pub fn finish(mut self) -> io::Result<W> {
+        match self.error {
+            Some(error) => Err(error),
+            None => self.out.flush().map(|()| self.out),
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>) {
+        if self.error.is_some() {
+            return;
+        }
+        let written = serde_json::to_writer(&mut self.out, line).map_err(io::Error::from);
+        self.error = written.and_then(|()| self.out.write_all(b"\n")).err();
+    }
+}
+
+impl<W: Write> Observer for Transcript<W> {
+    fn round(&mut self, _entry: &TraceEntry) {}
+
     /// What a site says about itself before the first round.
-    pub(crate) fn declared(&mut self, site: &str, declaration: &Declaration) {
+    fn declared(&mut self, site: &str, declaration: &Declaration) {
         let codes =
             declaration.codes.iter().map(|mask| (0..64).filter(|c| mask >> c & 1 == 1).collect()).collect();
         for (name, meaning, values) in [
@@ -72,7 +92,7 @@ impl Transcript {
     }
 
     /// What a site sends in a round: numbers, or where they are masked their names, sizes and a hash.
-    pub(crate) fn sent(&mut self, site: &str, turn: Turn, question: &Question, sent: Sent<'_>) {
+    fn sent(&mut self, site: &str, turn: Turn, question: &Question, sent: Sent<'_>) {
         let statistics: Vec<(Statistic, Values<'_>)> = match sent {
             Sent::Numbers(numbers) => numbers.iter().map(|(s, v)| (*s, Values::Numbers(v))).collect(),
             Sent::Masked(bytes) => {
@@ -90,22 +110,7 @@ impl Transcript {
         }
     }
 
-    fn line(&mut self, line: &Line<'_>) {
-        if self.error.is_some() {
-            return;
-        }
-        let written = serde_json::to_writer(&mut self.out, line).map_err(io::Error::from);
-        self.error = written.and_then(|()| self.out.write_all(b"\n")).err();
-    }
-
-    /// Copies the transcript to its place.
-    pub(crate) fn copy_to(self, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(error) = self.error {
-            return Err(error);
-        }
-        let mut file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        io::copy(&mut file, out)?;
-        Ok(())
+    fn wants_numbers(&self) -> bool {
+        true
     }
 }

@@ -5,9 +5,10 @@ use super::{Hall, Hall_, Name, Page, Seen, frame, words};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
+use fedirt_data::{ItemPair, ItemValue, compare};
 use fedirt_figures::escape;
 use fedirt_figures::{Figure, Table};
-use fedirt_model::fit::{Fit, FitItem};
+use fedirt_model::fit::Fit;
 use fedirt_pages::figure::{Numbers, figure, table};
 use fedirt_pages::{Fields, Frame, Html, Visitor, render};
 
@@ -99,54 +100,24 @@ fn page(hall: &Hall, visitor: &Visitor, seen: &Seen) -> ComparePage {
     }
 }
 
-/// A number of an item and its error.
-type Estimate = (f64, Option<f64>);
-
-fn slope(item: &FitItem) -> Option<Estimate> {
-    item.a.filter(|a| a.is_finite()).map(|a| (a, item.se_a))
-}
-
-/// The mean of the difficulties stands for an item.
-fn location(item: &FitItem) -> Option<Estimate> {
-    let b: Option<Vec<f64>> = item.b.iter().copied().collect();
-    let b = b.filter(|b| !b.is_empty() && b.iter().all(|v| v.is_finite()))?;
-    let se = if b.len() == 1 { item.se_b.first().copied().flatten() } else { None };
-    Some((b.iter().sum::<f64>() / b.len() as f64, se))
-}
-
-fn z(one: Estimate, other: Estimate) -> Option<f64> {
-    let se = one.1?.hypot(other.1?);
-    (se > 0.0 && se.is_finite()).then(|| (one.0 - other.0) / se)
-}
-
 fn against(own: &Fit, other: &Fit, called: &str) -> Against {
-    let there = |name: &str| other.items.iter().find(|item| item.name == name);
-    let here = |name: &str| own.items.iter().any(|item| item.name == name);
-    let pairs: Vec<(&FitItem, &FitItem)> =
-        own.items.iter().filter_map(|item| Some((item, there(&item.name)?))).collect();
-    let mut rows = Vec::new();
-    let (mut points, mut far) = (Vec::new(), 0);
-    for (one, two) in &pairs {
-        let cell = |of: &dyn Fn(&FitItem) -> Option<Estimate>| match (of(one), of(two)) {
-            (Some(x), Some(y)) => [
-                words::fixed(Some(x.0), 3),
-                words::fixed(Some(y.0), 3),
-                words::fixed(Some(x.0 - y.0), 3),
-                words::fixed(z(x, y), 1),
-            ],
-            (x, y) => [
-                words::fixed(x.map(|x| x.0), 3),
-                words::fixed(y.map(|y| y.0), 3),
-                words::NONE.into(),
-                words::NONE.into(),
-            ],
-        };
-        rows.push([vec![one.name.clone()], cell(&slope).to_vec(), cell(&location).to_vec()].concat());
-        if let (Some(x), Some(y)) = (location(one), location(two)) {
-            points.push((one.name.clone(), y.0, x.0));
-            far += usize::from(z(x, y).is_some_and(|z| z.abs() > 2.576));
-        }
-    }
+    let compared = compare(own, other);
+    let cells = |[one, two]: [Option<ItemValue>; 2]| {
+        let difference = one.zip(two).map(|(one, two)| one.value - two.value);
+        let z = one.zip(two).and_then(|(one, two)| one.z(two));
+        [
+            words::fixed(one.map(|one| one.value), 3),
+            words::fixed(two.map(|two| two.value), 3),
+            words::fixed(difference, 3),
+            words::fixed(z, 1),
+        ]
+    };
+    let row = |item: &ItemPair| {
+        [vec![item.name.clone()], cells(item.slope).to_vec(), cells(item.location).to_vec()].concat()
+    };
+    let rows = compared.items.iter().map(row).collect();
+    let points: Vec<(String, f64, f64)> =
+        compared.located().map(|(name, here, there)| (name.to_owned(), there.value, here.value)).collect();
     let headers = ["Item", "a here", "a there", "difference", "z", "b here", "b there", "difference", "z"];
     let listed = Table {
         caption: "Items of both fits; b is the mean of an item's difficulties".into(),
@@ -154,12 +125,10 @@ fn against(own: &Fit, other: &Fit, called: &str) -> Against {
         rows,
     };
     let mut sentences = Vec::new();
-    if points.len() > 2 {
-        let n = points.len() as f64;
-        let mean = points.iter().map(|(_, y, x)| x - y).sum::<f64>() / n;
+    if let (Some(correlation), Some(mean)) = (compared.correlation(), compared.mean_difference()) {
         sentences.push(format!(
             "Difficulties correlate at {:.3}; on average they are {} here.",
-            correlation(&points),
+            correlation,
             match mean {
                 m if m.abs() < 0.005 => "the same".to_owned(),
                 m if m > 0.0 => format!("{m:.2} higher"),
@@ -167,18 +136,19 @@ fn against(own: &Fit, other: &Fit, called: &str) -> Against {
             }
         ));
         sentences.push(format!(
-            "{far} of {} differ by more than 2.58 standard errors, where one in a hundred ({:.1}) would by chance if the two samples were \
+            "{} of {} differ by more than 2.58 standard errors, where one in a hundred ({:.1}) would by chance if the two samples were \
              independent and on one scale. Anchors or linking put them on one; this page only subtracts.",
+            compared.far(),
             points.len(),
-            0.01 * n
+            0.01 * points.len() as f64
         ));
     }
     let drawn = scatter(&points, called);
     Against {
         called: called.to_owned(),
-        shared: pairs.len(),
-        only_here: own.items.iter().filter(|i| there(&i.name).is_none()).map(|i| i.name.clone()).collect(),
-        only_there: other.items.iter().filter(|i| !here(&i.name)).map(|i| i.name.clone()).collect(),
+        shared: compared.items.len(),
+        only_here: compared.only_first,
+        only_there: compared.only_second,
         sentences,
         facts: table(&facts(own, other)),
         picture: figure("difficulties", &drawn, Numbers::Folded),
@@ -208,14 +178,6 @@ fn facts(own: &Fit, other: &Fit) -> Table {
             row("SD between sites", &number(|fit| fit.site_sd)),
         ],
     }
-}
-
-fn correlation(points: &[(String, f64, f64)]) -> f64 {
-    let n = points.len() as f64;
-    let mean = |of: fn(&(String, f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-    let (mx, my) = (mean(|p| p.1), mean(|p| p.2));
-    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| of(p.1 - mx, p.2 - my)).sum::<f64>();
-    sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt().max(f64::MIN_POSITIVE)
 }
 
 fn scatter(points: &[(String, f64, f64)], called: &str) -> Figure {

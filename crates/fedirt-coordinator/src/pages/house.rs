@@ -3,7 +3,6 @@
 use super::{Hall, fits::Fits, routes};
 use crate::settings::Limits;
 use crate::studies::Studies;
-use crate::tools::Tools;
 use crate::{Error, Folder, Settings, clock};
 use axum::Router;
 use fedirt_pages::session::Lifetimes;
@@ -35,8 +34,6 @@ pub struct House<'a> {
     pub settings: &'a Settings,
     /// The studies.
     pub studies: Arc<Studies>,
-    /// Help.
-    pub tools: Arc<dyn Tools>,
 }
 
 impl std::fmt::Debug for House<'_> {
@@ -126,7 +123,6 @@ impl House<'_> {
             folder: self.folder.clone(),
             settings: self.settings.clone(),
             studies: self.studies,
-            tools: self.tools,
             fits: Fits::default(),
             stopping,
         });

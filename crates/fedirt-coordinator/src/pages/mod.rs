@@ -33,7 +33,6 @@ pub use house::{At, House, Prepared, limits};
 use crate::status::StudyStatus;
 use crate::studies::Studies;
 use crate::study::Study;
-use crate::tools::Tools;
 use crate::{Folder, Settings};
 use axum::extract::{Path, State};
 use axum::routing::{MethodRouter, get, post};
@@ -48,7 +47,6 @@ pub struct Hall {
     pub(crate) folder: Folder,
     pub(crate) settings: Settings,
     pub(crate) studies: Arc<Studies>,
-    pub(crate) tools: Arc<dyn Tools>,
     pub(crate) fits: Fits,
     pub(crate) stopping: watch::Receiver<bool>,
 }

@@ -1,13 +1,14 @@
 //! From a form to the text of a plan: the text that `fedirt coordinator init` writes, with the form's answers in it.
 
 use super::plan_items;
-use crate::tools::Tools;
+use crate::edit::{EditError, TomlEdit};
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
 use fedirt_pages::Fields;
-use fedirt_protocol::plan::{PlanError, StudyPlan, template};
+use fedirt_protocol::plan::{Booklet, PlanError, PlanField, StudyPlan, template};
 use fedirt_protocol::terms::OnLoss;
 use std::collections::BTreeMap;
+use toml_edit::Value;
 
 /// Every field, in the form's order, and what it holds at first. Where a number may be left out, the plan says what a plan
 /// of the command line would.
@@ -120,10 +121,10 @@ impl Form {
     }
 
     /// The plan's text and what it means, or everything that is wrong.
-    pub(super) fn plan(&self, tools: &dyn Tools) -> Result<(String, StudyPlan), Vec<Complaint>> {
+    pub(super) fn plan(&self) -> Result<(String, StudyPlan), Vec<Complaint>> {
         let mut wrong = Vec::new();
         let mode = self.mode();
-        let items = plan_items::items(self, tools).unwrap_or_else(|complaint| {
+        let items = plan_items::items(self).unwrap_or_else(|complaint| {
             wrong.push(complaint);
             Vec::new()
         });
@@ -151,46 +152,35 @@ impl Form {
             wrong.push(Complaint::new("purpose", text));
         }
         let students = self.whole("students", 1, 1_000_000_000, &mut wrong);
-        let lines = self.lines(mode, &mut wrong);
+        let values = self.values(mode, &mut wrong);
         if !wrong.is_empty() {
             wrong.sort_by_key(|complaint| FIELDS.iter().position(|(name, _)| *name == complaint.field));
             return Err(wrong);
         }
-        let mut text = template(study, mode, &sites, &items, students.unwrap_or(1));
-        for (key, value) in lines {
-            replace_line(&mut text, key, &value);
-        }
-        if mode == Mode::Private {
-            for booklet in &booklets {
-                let names: Vec<String> = booklet.items.iter().map(|name| quoted(name)).collect();
-                text += &format!(
-                    "[[booklet]]\nname = {}\nitems = [{}]\n\n",
-                    quoted(&booklet.name),
-                    names.join(", ")
-                );
-            }
-        }
+        let text = template(study, mode, &sites, &items, students.unwrap_or(1));
+        let booklets = if mode == Mode::Private { booklets } else { Vec::new() };
+        let text = filled(&text, values, &booklets).map_err(|e| vec![Complaint::new("", e.to_string())])?;
         match StudyPlan::parse(&text).and_then(|plan| plan.terms(&text).map(|_| plan)) {
             Ok(plan) => Ok((text, plan)),
             Err(PlanError::Content(problems)) => {
-                Err(problems.into_iter().map(|text| Complaint::new(field_of(&text), text)).collect())
+                Err(problems.into_iter().map(|p| Complaint::new(field_of(p.field), p.text)).collect())
             }
             Err(error) => Err(vec![Complaint::new("", error.to_string())]),
         }
     }
 
-    /// Lines of the plan by their keys, as the form has them.
-    fn lines(&self, mode: Mode, wrong: &mut Vec<Complaint>) -> Vec<(&'static str, String)> {
-        let mut out = Vec::new();
+    /// Values of the plan by their keys, as the form has them.
+    fn values(&self, mode: Mode, wrong: &mut Vec<Complaint>) -> Vec<(&'static str, Value)> {
+        let mut out: Vec<(&'static str, Value)> = Vec::new();
         // One line (a TOML string has no line breaks), where officers see it first.
         let purpose = self.get("purpose").split_whitespace().collect::<Vec<_>>().join(" ");
-        out.push(("purpose", quoted(&purpose)));
+        out.push(("purpose", purpose.into()));
         let effects = match self.get("effects") {
             "none" => Effects::None,
             "random" => Effects::Random,
             _ => Effects::Fixed,
         };
-        out.push(("effects", quoted(effects.name())));
+        out.push(("model.effects", effects.name().into()));
         let on_loss = match self.get("on_loss") {
             "end" => OnLoss::End,
             "reveal_lost_site" => OnLoss::RevealLostSite,
@@ -201,99 +191,90 @@ impl Form {
             OnLoss::End => "end",
             OnLoss::RevealLostSite => "reveal_lost_site",
         };
-        out.push(("on_loss", quoted(name)));
-        out.push(("lost_site_is_revealed", (on_loss == OnLoss::RevealLostSite).to_string()));
-        out.push(("effects_by_name", self.ticked("publish").to_string()));
+        out.push(("cohort.on_loss", name.into()));
+        out.push(("risks.lost_site_is_revealed", (on_loss == OnLoss::RevealLostSite).into()));
+        out.push(("publish.effects_by_name", self.ticked("publish").into()));
         for (key, field, unit, most) in [
-            ("hello_seconds", "hello_hours", 3600.0, 8760.0),
-            ("upload_seconds", "upload_hours", 3600.0, 8760.0),
-            ("join_seconds", "join_days", 86_400.0, 3650.0),
+            ("deadlines.hello_seconds", "hello_hours", 3600.0, 8760.0),
+            ("deadlines.upload_seconds", "upload_hours", 3600.0, 8760.0),
+            ("deadlines.join_seconds", "join_days", 86_400.0, 3650.0),
         ] {
             // The plan's own word for "as long as it takes" is no line at all.
             if field != "join_days" || !self.get(field).is_empty() {
                 let value = self.number(field, 0.01, most, wrong);
-                out.extend(value.map(|v| (key, ((v * unit).round().max(1.0) as u64).to_string())));
+                out.extend(value.map(|v| (key, ((v * unit).round().max(1.0) as i64).into())));
             }
         }
-        for (field, from, to) in
-            [("colluders", 0, 10_000), ("n_min", 3, 10_000), ("max_rounds", 4, 10_000), ("nodes", 5, 501)]
+        for (key, field, from, to) in [
+            ("cohort.colluders", "colluders", 0, 10_000),
+            ("cohort.n_min", "n_min", 3, 10_000),
+            ("model.max_rounds", "max_rounds", 4, 10_000),
+            ("model.nodes", "nodes", 5, 501),
+        ] {
+            if !self.get(field).is_empty() {
+                out.extend(self.whole(field, from, to, wrong).map(|v| (key, (v as i64).into())));
+            }
+        }
+        for (key, field, from, to) in
+            [("model.tolerance", "tolerance", 1e-12, 1.0), ("model.range", "range", 0.1, 20.0)]
         {
             if !self.get(field).is_empty() {
-                out.extend(self.whole(field, from, to, wrong).map(|v| (field, v.to_string())));
+                out.extend(self.number(field, from, to, wrong).map(|v| (key, v.into())));
             }
         }
-        for (field, from, to) in [("tolerance", 1e-12, 1.0), ("range", 0.1, 20.0)] {
+        for (key, field) in [("model.algorithm", "algorithm"), ("model.quadrature", "quadrature")] {
             if !self.get(field).is_empty() {
-                out.extend(self.number(field, from, to, wrong).map(|v| (field, float(v))));
-            }
-        }
-        for field in ["algorithm", "quadrature"] {
-            if !self.get(field).is_empty() {
-                out.push((field, quoted(self.get(field))));
+                out.push((key, self.get(field).into()));
             }
         }
         if mode == Mode::Private {
-            out.extend(self.number("epsilon", 0.01, 50.0, wrong).map(|v| ("epsilon", float(v))));
-            out.extend(self.number("delta", 1e-12, 0.1, wrong).map(|v| ("delta", float(v))));
-            out.push(("mixture", self.ticked("mixture").to_string()));
+            out.extend(self.number("epsilon", 0.01, 50.0, wrong).map(|v| ("privacy.epsilon", v.into())));
+            out.extend(self.number("delta", 1e-12, 0.1, wrong).map(|v| ("privacy.delta", v.into())));
+            out.push(("privacy.mixture", self.ticked("mixture").into()));
             let missing = if self.get("missing_answers") == "wrong" { "wrong" } else { "counted" };
-            out.push(("missing_answers", quoted(missing)));
+            out.push(("privacy.missing_answers", missing.into()));
             if !self.get("site_sd").is_empty() {
-                out.extend(self.number("site_sd", 0.0, 10.0, wrong).map(|v| ("site_sd", float(v))));
+                out.extend(self.number("site_sd", 0.0, 10.0, wrong).map(|v| ("privacy.site_sd", v.into())));
             }
         }
         out
     }
 }
 
-/// A TOML string.
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
+/// A plan's text with the form's values, and with its booklets.
+fn filled(text: &str, values: Vec<(&'static str, Value)>, booklets: &[Booklet]) -> Result<String, EditError> {
+    let mut plan = TomlEdit::new(text)?;
+    for (key, value) in values {
+        plan.set(key, value)?;
+    }
+    for booklet in booklets {
+        let items: Value = booklet.items.iter().collect();
+        plan.push("booklet", vec![("name", booklet.name.as_str().into()), ("items", items)])?;
+    }
+    Ok(plan.text())
 }
 
-/// A number that TOML reads as a float.
-fn float(value: f64) -> String {
-    if value != 0.0 && value.abs() < 1e-3 { format!("{value:e}") } else { format!("{value:?}") }
-}
-
-/// Replaces the first line that sets a key, also one that only shows how it would be set.
-fn replace_line(text: &mut String, key: &str, value: &str) {
-    let mut done = false;
-    let lines = text.lines().map(|old| {
-        let sets = old.strip_prefix("# ").unwrap_or(old).strip_prefix(key);
-        if !done && sets.is_some_and(|rest| rest.starts_with(" = ")) {
-            done = true;
-            format!("{key} = {value}")
-        } else {
-            old.to_owned()
-        }
-    });
-    *text = lines.collect::<Vec<_>>().join("\n") + "\n";
-}
-
-/// The field that a complaint of the plan belongs to.
-fn field_of(text: &str) -> &'static str {
-    const STARTS: [(&str, &str); 15] = [
-        ("study", "study"),
-        ("purpose", "purpose"),
-        ("cohort.sites", "sites"),
-        ("cohort.colluders", "colluders"),
-        ("cohort", "n_min"),
-        ("privacy.delta", "delta"),
-        ("privacy.epsilon", "epsilon"),
-        ("privacy.site_sd", "site_sd"),
-        ("booklet", "booklets"),
-        ("model.effects", "effects"),
-        ("model.algorithm", "algorithm"),
-        ("model.tolerance", "tolerance"),
-        ("model.nodes", "nodes"),
-        ("model.range", "range"),
-        ("model.max_rounds", "max_rounds"),
-    ];
-    match STARTS.iter().find(|(start, _)| text.starts_with(start)) {
-        Some((_, field)) => field,
-        None if text.starts_with("item") || text.contains("[[item]]") => "items",
-        None => "",
+/// The field of the form in which a problem of the plan is mended.
+fn field_of(field: PlanField) -> &'static str {
+    match field {
+        PlanField::Study => "study",
+        PlanField::Purpose => "purpose",
+        PlanField::Sites => "sites",
+        PlanField::Cohort => "n_min",
+        PlanField::Colluders => "colluders",
+        PlanField::Items => "items",
+        PlanField::Effects => "effects",
+        PlanField::Algorithm => "algorithm",
+        PlanField::Tolerance => "tolerance",
+        PlanField::Nodes => "nodes",
+        PlanField::Range => "range",
+        PlanField::MaxRounds => "max_rounds",
+        PlanField::Epsilon => "epsilon",
+        PlanField::Delta => "delta",
+        PlanField::SiteSd => "site_sd",
+        PlanField::Booklets => "booklets",
+        // The form writes these itself.
+        PlanField::Format | PlanField::Privacy | PlanField::Risks => "",
     }
 }
 

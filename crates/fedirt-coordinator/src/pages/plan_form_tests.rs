@@ -1,34 +1,6 @@
 use super::*;
-use crate::tools::Forecast;
 use fedirt_model::private::MissingAnswers;
-use fedirt_protocol::plan::{FixedParameters, PlanItem};
-
-struct Tool;
-
-impl Tools for Tool {
-    fn codebook(&self, text: &str) -> Result<Vec<PlanItem>, String> {
-        let item = |line: &str| {
-            let cells: Vec<&str> = line.split(',').collect();
-            let model = Some(cells[2].to_owned()).filter(|model| !model.is_empty());
-            let categories = (0..cells[1].parse().unwrap()).collect();
-            PlanItem { name: cells[0].to_owned(), categories, model, fixed: None }
-        };
-        Ok(text.lines().skip(1).filter(|line| !line.is_empty()).map(item).collect())
-    }
-
-    fn anchor(&self, _: &str, items: &mut [PlanItem]) -> Result<(), String> {
-        items[0].fixed = Some(FixedParameters { a: 1.0, d: vec![-0.25] });
-        Ok(())
-    }
-
-    fn expects(&self, _: &StudyPlan) -> Result<Vec<String>, String> {
-        Ok(Vec::new())
-    }
-
-    fn forecast(&self, _: &StudyPlan, _: &[f64]) -> Result<Forecast, String> {
-        Err(String::new())
-    }
-}
+use fedirt_protocol::plan::FixedParameters;
 
 /// The first form, with some fields filled in.
 fn form(filled: &[(&'static str, &str)]) -> Form {
@@ -47,12 +19,12 @@ fn form(filled: &[(&'static str, &str)]) -> Form {
 }
 
 fn plan(filled: &[(&'static str, &str)]) -> StudyPlan {
-    form(filled).plan(&Tool).map(|(_, plan)| plan).unwrap_or_else(|wrong| panic!("{wrong:?}"))
+    form(filled).plan().map(|(_, plan)| plan).unwrap_or_else(|wrong| panic!("{wrong:?}"))
 }
 
 #[test]
 fn a_form_left_alone_is_a_plan_of_the_command_line() {
-    let (text, plan) = form(&[]).plan(&Tool).unwrap();
+    let (text, plan) = form(&[]).plan().unwrap();
     let usual = template("maths", Mode::Private, &plan.cohort.sites, &plan.items, 3000);
     let usual = StudyPlan::parse(&usual.replace("Calibrate a common item bank.", "To see")).unwrap();
     assert_eq!(plan, usual, "{text}");
@@ -112,7 +84,7 @@ fn columns_become_a_codebook_in_which_models_can_be_changed() {
     let changed = form.get("items").replace("m2,3,", "m2,2,1pl").replace("m3,3,", "m3,5,grm");
     form.0.insert("items", changed);
     form.list_items();
-    let (_, plan) = form.plan(&Tool).unwrap();
+    let (_, plan) = form.plan().unwrap();
     let models: Vec<&str> = plan.items.iter().map(|item| item.model.as_deref().unwrap()).collect();
     assert_eq!(models, ["pcm", "1pl", "grm", "pcm"]);
     assert_eq!(plan.items[2].categories.len(), 5);
@@ -133,7 +105,7 @@ fn complaints_stand_at_their_fields() {
         ("effects", "random", "private knows"),
         ("algorithm", "adam", "unknown variant"),
     ] {
-        let wrong = form(&[(field, value)]).plan(&Tool).unwrap_err();
+        let wrong = form(&[(field, value)]).plan().unwrap_err();
         let expected = if field == "algorithm" { "" } else { field };
         assert!(wrong[0].field == expected && wrong[0].text.contains(told), "{field} {value}: {wrong:?}");
     }

@@ -1,10 +1,14 @@
 //! The items of a form, with their models and known parameters, and the booklets that hold them.
 
 use super::plan_form::{Complaint, Form};
-use crate::tools::Tools;
+use crate::codebook;
+use fedirt_data::Input;
 use fedirt_model::items::model;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::{Booklet, PlanItem};
+
+/// What complaints call a pasted codebook.
+const PASTED: &str = "the codebook";
 
 /// What the items were given as.
 enum Given {
@@ -27,7 +31,7 @@ fn given(text: &str) -> Given {
 }
 
 /// Items from a codebook (CSV or TOML), or from the names of a file's columns; each with its model.
-pub(super) fn items(form: &Form, tools: &dyn Tools) -> Result<Vec<PlanItem>, Complaint> {
+pub(super) fn items(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
     let wrong = |text: String| Complaint::new("items", text);
     let text = form.get("items");
     if text.is_empty() {
@@ -42,13 +46,16 @@ pub(super) fn items(form: &Form, tools: &dyn Tools) -> Result<Vec<PlanItem>, Com
             let read = toml::from_str::<Codebook>(text);
             read.map_err(|e| wrong(format!("The codebook is not TOML of this kind: {e}")))?.item
         }
-        Given::Codebook => tools.codebook(&format!("{text}\n")).map_err(wrong)?,
+        Given::Codebook => {
+            let pasted = Input::new(PASTED, text.as_bytes());
+            codebook::plan_items(PASTED, pasted).map_err(|error| wrong(error.to_string()))?
+        }
         Given::Columns => columns(form)?,
     };
     // A private study knows none, and does not show the field.
     if form.mode() != Mode::Private && !form.get("anchors").is_empty() {
-        let anchored = tools.anchor(&format!("{}\n", form.get("anchors")), &mut found);
-        anchored.map_err(|text| Complaint::new("anchors", text))?;
+        let anchored = codebook::anchor(Input::new("the table", form.get("anchors").as_bytes()), &mut found);
+        anchored.map_err(|error| Complaint::new("anchors", error.to_string()))?;
     }
     for item in &mut found {
         let field = if item.categories.len() == 2 { "binary" } else { "graded" };

@@ -1,8 +1,8 @@
 //! What was released when, what it cost, and what another ε would bring.
 
-use super::{Hall, Hall_, Name, Page, Seen, frame, words};
+use super::{Hall_, Name, Page, Seen, frame, words};
+use crate::forecast::{self, Forecast};
 use crate::study::Release;
-use crate::tools::Forecast;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -10,7 +10,6 @@ use fedirt_model::statistics::Mode;
 use fedirt_pages::figure::{Numbers, figure};
 use fedirt_pages::{Fields, Frame, Html, Moment, Visitor, render};
 use fedirt_protocol::plan::StudyPlan;
-use std::sync::Arc;
 
 struct Row {
     round: String,
@@ -56,7 +55,7 @@ pub(super) async fn what_if(
     let mut page = page(&visitor, &seen);
     page.epsilons = fields.get("epsilons").to_owned();
     match epsilons(&page.epsilons) {
-        Ok(list) => match forecast(&hall, &seen.plan, list).await {
+        Ok(list) => match forecast(&seen.plan, list).await {
             Ok(found) => {
                 page.forecast = Some((figure("forecast", &found.figure, Numbers::Beside), found.remarks))
             }
@@ -82,9 +81,11 @@ pub(super) fn epsilons(text: &str) -> Result<Vec<f64>, String> {
 }
 
 /// A forecast beside the threads that serve connections, for the plan as if it were private.
-pub(super) async fn forecast(hall: &Arc<Hall>, plan: &StudyPlan, list: Vec<f64>) -> Result<Forecast, String> {
-    let (tools, plan) = (hall.tools.clone(), plan.clone());
-    let work = tokio::task::spawn_blocking(move || tools.forecast(&plan, &list));
+pub(super) async fn forecast(plan: &StudyPlan, list: Vec<f64>) -> Result<Forecast, String> {
+    let plan = plan.clone();
+    let work = tokio::task::spawn_blocking(move || {
+        forecast::forecast(&plan, &list).map_err(|error| error.to_string())
+    });
     work.await
         .unwrap_or_else(|_| Err("The forecast failed by a fault of the program; the log says more.".into()))
 }

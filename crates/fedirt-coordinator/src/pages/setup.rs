@@ -2,7 +2,7 @@
 
 use super::plan_form::{Complaint, Form};
 use super::{Hall, Hall_, Page, privacy, words};
-use crate::folder;
+use crate::{folder, forecast};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
@@ -127,17 +127,16 @@ pub(super) async fn show(Extension(visitor): Extension<Visitor>) -> Page {
 
 /// `POST /new/check`: what would follow. Nothing is kept.
 pub(super) async fn check(
-    State(hall): Hall_,
     Extension(visitor): Extension<Visitor>,
     Extension(fields): Extension<Fields>,
 ) -> Page {
     let form = Form::of(&fields);
-    let read = form.plan(&*hall.tools);
+    let read = form.plan();
     let mut page = page(&visitor, form);
     match read {
         Ok((text, plan)) => {
             page.form.list_items();
-            page.follows = Some(follows(&hall, text, &plan).await);
+            page.follows = Some(follows(text, &plan).await);
             Ok(respond(StatusCode::OK, &page))
         }
         Err(complaints) => {
@@ -154,7 +153,7 @@ pub(super) async fn create(
     Extension(fields): Extension<Fields>,
 ) -> Page {
     let form = Form::of(&fields);
-    let read = form.plan(&*hall.tools);
+    let read = form.plan();
     let made = match read {
         Ok((text, plan)) => write(hall, text, plan.study).await?,
         Err(complaints) => Err(complaints),
@@ -201,9 +200,9 @@ async fn write(
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(PageError::ours()))
 }
 
-async fn follows(hall: &Arc<Hall>, text: String, plan: &StudyPlan) -> Follows {
+async fn follows(text: String, plan: &StudyPlan) -> Follows {
     let mut warnings = warnings(plan);
-    let (mut forecast, mut remarks) = (None, Vec::new());
+    let (mut drawn, mut remarks) = (None, Vec::new());
     if plan.mode == Mode::Private {
         if plan.items.len() * plan.cohort.sites.len() > LARGE {
             warnings.push(
@@ -215,24 +214,24 @@ async fn follows(hall: &Arc<Hall>, text: String, plan: &StudyPlan) -> Follows {
             list.extend(plan.privacy.as_ref().map(|p| p.epsilon));
             list.sort_by(f64::total_cmp);
             list.dedup();
-            match privacy::forecast(hall, plan, list).await {
+            match privacy::forecast(plan, list).await {
                 Ok(found) => {
-                    forecast = Some(figure("forecast", &found.figure, Numbers::Folded));
+                    drawn = Some(figure("forecast", &found.figure, Numbers::Folded));
                     remarks = found.remarks;
                 }
                 Err(problem) => warnings.push(problem),
             }
         }
     } else if plan.items.len() * plan.cohort.sites.len() <= LARGE {
-        let (tools, plan) = (hall.tools.clone(), plan.clone());
-        let work = tokio::task::spawn_blocking(move || tools.expects(&plan)).await;
+        let plan = plan.clone();
+        let work = tokio::task::spawn_blocking(move || forecast::expects(&plan)).await;
         match work {
             Ok(Ok(sentences)) => remarks = sentences,
-            Ok(Err(problem)) => warnings.push(problem),
+            Ok(Err(problem)) => warnings.push(problem.to_string()),
             Err(_) => {}
         }
     }
-    Follows { words: plan.in_words(), warnings, forecast, remarks, text }
+    Follows { words: plan.in_words(), warnings, forecast: drawn, remarks, text }
 }
 
 /// What is small enough to matter.

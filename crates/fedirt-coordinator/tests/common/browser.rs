@@ -1,56 +1,16 @@
 //! What a browser does, and a fit of any size.
 
 use fedirt_coordinator::pages::{self, Role};
-use fedirt_coordinator::{Folder, Forecast, Running, Server, Tools};
-use fedirt_figures::{ErrorCurve, errors_by_epsilon};
+use fedirt_coordinator::{Folder, Running, Server};
 use fedirt_model::fit::{FORMAT, Fit, FitItem, FitSite, Latent, Quadrature, TraceEntry};
-use fedirt_protocol::plan::{FixedParameters, PlanItem, StudyPlan};
 use std::net::SocketAddr;
-use std::sync::Arc;
-
-/// Help that needs no files.
-pub struct Tool;
-
-impl Tools for Tool {
-    fn codebook(&self, text: &str) -> Result<Vec<PlanItem>, String> {
-        let item = |line: &str| {
-            let mut cells = line.split(',');
-            let name = cells.next()?.to_owned();
-            let categories = (0..cells.next()?.parse().ok()?).collect();
-            let model = cells.next().filter(|model| !model.is_empty()).map(str::to_owned);
-            Some(PlanItem { name, categories, model, fixed: None })
-        };
-        let items: Option<Vec<PlanItem>> = text.lines().skip(1).map(item).collect();
-        items.ok_or_else(|| "not a codebook".into())
-    }
-
-    fn anchor(&self, text: &str, items: &mut [PlanItem]) -> Result<(), String> {
-        let item = items.iter_mut().find(|item| text.contains(&item.name)).ok_or("no such item")?;
-        item.fixed = Some(FixedParameters { a: 1.0, d: vec![0.5] });
-        Ok(())
-    }
-
-    fn expects(&self, _: &StudyPlan) -> Result<Vec<String>, String> {
-        Ok(vec!["expected by the tool".into()])
-    }
-
-    fn forecast(&self, _: &StudyPlan, epsilons: &[f64]) -> Result<Forecast, String> {
-        let curve = ErrorCurve {
-            name: "b".into(),
-            private: epsilons.iter().map(|e| 1.0 / e).collect(),
-            without_noise: 0.1,
-        };
-        let figure = errors_by_epsilon("a test", epsilons, &[curve]);
-        Ok(Forecast { figure, remarks: vec!["a remark of the tool".into()] })
-    }
-}
 
 /// A server with pages at some port of loopback.
-pub fn start(folder: &Folder, tools: Arc<dyn Tools>) -> Running {
+pub fn start(folder: &Folder) -> Running {
     let settings = std::fs::read_to_string(folder.settings()).unwrap();
     std::fs::write(folder.settings(), settings.replace("127.0.0.1:8444", "127.0.0.1:0")).unwrap();
     let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-    Server { listen, tools: Some(tools) }.start(folder.path()).unwrap()
+    Server { listen, pages: true }.start(folder.path()).unwrap()
 }
 
 /// Somebody at the pages.

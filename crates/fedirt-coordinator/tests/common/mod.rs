@@ -75,7 +75,7 @@ pub fn start(folder: &Folder) -> Running {
 }
 
 pub fn start_at(folder: &Folder, listen: SocketAddr) -> Running {
-    Server { listen: Some(listen), tools: None }.start(folder.path()).unwrap()
+    Server { listen: Some(listen), pages: false }.start(folder.path()).unwrap()
 }
 
 pub fn invited(folder: &Folder, address: SocketAddr, study: &str, site: &str) -> Invitation {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fedirt_data::{Cause, Input, Problem, Problems, ReadOptions, Reading, SiteResponses};
+use fedirt_data::{Cause, Input, Problem, Problems, ReadOptions, Responses, SiteResponses};
 use tempfile::TempDir;
 
 pub(crate) struct Folder(TempDir);
@@ -25,12 +25,12 @@ impl Folder {
 }
 
 /// Reads files.
-pub(crate) fn read(files: &[impl AsRef<Path>], options: &ReadOptions) -> Result<Reading, Problems> {
+pub(crate) fn read(files: &[impl AsRef<Path>], options: &ReadOptions) -> Result<Responses, Problems> {
     fedirt_data::read(files.iter().map(|file| Input::file(file.as_ref())), options)
 }
 
 /// Reads one file `answers.csv` with these contents.
-pub(crate) fn read_one(contents: impl AsRef<[u8]>, options: &ReadOptions) -> Result<Reading, Problems> {
+pub(crate) fn read_one(contents: impl AsRef<[u8]>, options: &ReadOptions) -> Result<Responses, Problems> {
     let folder = Folder::new();
     read(&[folder.file("answers.csv", contents)], options)
 }

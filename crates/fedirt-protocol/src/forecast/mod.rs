@@ -1,7 +1,9 @@
 //! Before anything is spent: the standard errors that a private study can expect, beside those without privacy.
 
+mod remarks;
 mod wish;
 
+pub use remarks::{Remark, remarks};
 pub use wish::{Study, Wish};
 
 use crate::private::PrivateRefusal;

@@ -1,6 +1,6 @@
 //! What a plan must fulfil, all complaints at once.
 
-use super::{FORMAT, StudyPlan};
+use super::{FORMAT, PlanField, PlanProblem, StudyPlan};
 use crate::terms::OnLoss;
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::design::MAX_CATEGORIES;
@@ -13,20 +13,28 @@ use std::collections::BTreeSet;
 
 impl StudyPlan {
     /// Everything that is wrong with the plan.
-    pub(super) fn problems(&self) -> Vec<String> {
+    pub(super) fn problems(&self) -> Vec<PlanProblem> {
         let mut problems = Vec::new();
         if self.format != FORMAT {
-            problems.push(format!("format is {:?}, and this version reads {FORMAT:?}", self.format));
+            problems.push(
+                PlanField::Format
+                    .wrong(format!("format is {:?}, and this version reads {FORMAT:?}", self.format)),
+            );
         }
         if let Err(error) = StudyId::try_from(self.study.as_str()) {
-            problems.push(format!("study: {error}"));
+            problems.push(PlanField::Study.wrong(format!("study: {error}")));
         }
         if !self.study.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
-            problems
-                .push("study: letters, digits, '-', '_' and '.' only, as it is part of web addresses".into());
+            problems.push(
+                PlanField::Study
+                    .wrong("study: letters, digits, '-', '_' and '.' only, as it is part of web addresses"),
+            );
         }
         if self.purpose.trim().is_empty() {
-            problems.push("purpose: say in plain words why the study is done; officers read it".into());
+            problems.push(
+                PlanField::Purpose
+                    .wrong("purpose: say in plain words why the study is done; officers read it"),
+            );
         }
         self.check_sites(&mut problems);
         self.check_items(&mut problems);
@@ -36,50 +44,50 @@ impl StudyPlan {
         problems
     }
 
-    fn check_sites(&self, problems: &mut Vec<String>) {
+    fn check_sites(&self, problems: &mut Vec<PlanProblem>) {
         let mut seen = BTreeSet::new();
         for name in &self.cohort.sites {
             if let Err(error) = SiteId::try_from(name.as_str()) {
-                problems.push(format!("cohort.sites: {error}"));
+                problems.push(PlanField::Sites.wrong(format!("cohort.sites: {error}")));
             }
             if !seen.insert(name) {
-                problems.push(format!("cohort.sites: {name:?} stands there twice"));
+                problems.push(PlanField::Sites.wrong(format!("cohort.sites: {name:?} stands there twice")));
             }
         }
         let sites = self.cohort.sites.len();
         if sites == 0 {
-            problems.push("cohort.sites: at least one site is needed".into());
+            problems.push(PlanField::Sites.wrong("cohort.sites: at least one site is needed"));
         }
         if self.mode == Mode::Secure {
             match Thresholds::new(self.cohort.n_min, self.cohort.colluders()) {
-                Err(error) => problems.push(format!("cohort: {error}")),
+                Err(error) => problems.push(PlanField::Cohort.wrong(format!("cohort: {error}"))),
                 Ok(thresholds) => {
                     if let Err(error) = Protection::Sums(thresholds).check_size(sites) {
-                        problems.push(format!("cohort: {error}"));
+                        problems.push(PlanField::Cohort.wrong(format!("cohort: {error}")));
                     }
                 }
             }
         }
         if self.cohort.colluders() >= sites.max(1) {
-            problems.push(format!(
+            problems.push(PlanField::Colluders.wrong(format!(
                 "cohort.colluders is {} of {sites} sites: nobody would be left to protect",
                 self.cohort.colluders()
-            ));
+            )));
         }
     }
 
-    fn check_items(&self, problems: &mut Vec<String>) {
+    fn check_items(&self, problems: &mut Vec<PlanProblem>) {
         if self.items.len() < 2 {
-            problems.push(format!(
+            problems.push(PlanField::Items.wrong(format!(
                 "at least two [[item]] entries are needed, and there are {}",
                 self.items.len()
-            ));
+            )));
         }
         let mut seen = BTreeSet::new();
         for item in &self.items {
             let name = &item.name;
             if !seen.insert(name) {
-                problems.push(format!("item {name:?} stands there twice"));
+                problems.push(PlanField::Items.wrong(format!("item {name:?} stands there twice")));
             }
             let ascending = item.categories.windows(2).all(|pair| pair[0] < pair[1]);
             let codes = item.categories.len();
@@ -87,106 +95,121 @@ impl StudyPlan {
                 || !(2..=MAX_CATEGORIES).contains(&codes)
                 || item.categories.iter().any(|c| *c >= 64)
             {
-                problems.push(format!(
+                problems.push(PlanField::Items.wrong(format!(
                     "item {name:?}: categories {:?} must be 2 to {MAX_CATEGORIES} ascending codes below 64",
                     item.categories
-                ));
+                )));
             }
             if let Some(fixed) = &item.fixed
                 && (fixed.d.len() + 1 != codes || !fixed.d.iter().chain([&fixed.a]).all(|x| x.is_finite()))
             {
-                problems.push(format!(
+                problems.push(PlanField::Items.wrong(format!(
                     "item {name:?}: fixed needs a slope a and {} intercepts d, all finite",
                     codes.saturating_sub(1)
-                ));
+                )));
             }
             match item.model.as_deref().map(|model| (model, items::model(model))) {
-                Some((model, None)) => problems.push(format!("item {name:?}: there is no model {model:?}")),
+                Some((model, None)) => problems
+                    .push(PlanField::Items.wrong(format!("item {name:?}: there is no model {model:?}"))),
                 Some((model, Some(known))) if codes > 2 && !known.polytomous() => {
-                    problems.push(format!("item {name:?} has {codes} categories, and {model} takes two"));
+                    problems.push(
+                        PlanField::Items
+                            .wrong(format!("item {name:?} has {codes} categories, and {model} takes two")),
+                    );
                 }
                 _ => {}
             }
         }
     }
 
-    fn check_model(&self, problems: &mut Vec<String>) {
+    fn check_model(&self, problems: &mut Vec<PlanProblem>) {
         let model = &self.model;
-        let mut need = |fine: bool, text: &str| {
+        let mut need = |fine: bool, field: PlanField, text: &str| {
             if !fine {
-                problems.push(text.to_owned());
+                problems.push(field.wrong(text));
             }
         };
         need(
             model.tolerance > 0.0 && model.tolerance.is_finite(),
+            PlanField::Tolerance,
             "model.tolerance: a number above 0 is needed",
         );
-        need((5..=501).contains(&model.nodes), "model.nodes: 5 to 501 nodes are needed");
+        need((5..=501).contains(&model.nodes), PlanField::Nodes, "model.nodes: 5 to 501 nodes are needed");
         need(
             model.range > 0.0 && model.range <= 20.0,
+            PlanField::Range,
             "model.range: a number above 0 and at most 20 is needed",
         );
-        need(model.max_rounds >= 4, "model.max_rounds: at least 4 are needed");
+        need(model.max_rounds >= 4, PlanField::MaxRounds, "model.max_rounds: at least 4 are needed");
         let sums_alone = matches!(model.algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
         if self.mode == Mode::Secure && !sums_alone {
-            problems.push(format!(
+            problems.push(PlanField::Algorithm.wrong(format!(
                 "model.algorithm: {} needs each site's own numbers, so it runs in plain mode only; newton and em need sums alone",
                 model.algorithm.name()
-            ));
+            )));
         }
     }
 
-    fn check_privacy(&self, problems: &mut Vec<String>) {
+    fn check_privacy(&self, problems: &mut Vec<PlanProblem>) {
         if self.mode != Mode::Private {
             if self.privacy.is_some() || !self.booklets.is_empty() {
-                problems.push("[privacy] and [[booklet]] belong to mode = \"private\" only".into());
+                problems.push(
+                    PlanField::Privacy.wrong("[privacy] and [[booklet]] belong to mode = \"private\" only"),
+                );
             }
             return;
         }
         let Some(privacy) = &self.privacy else {
-            problems.push("mode = \"private\" needs a [privacy] section with epsilon".into());
+            problems
+                .push(PlanField::Privacy.wrong("mode = \"private\" needs a [privacy] section with epsilon"));
             return;
         };
         if let Err(error) = Epsilon::new(privacy.epsilon) {
-            problems.push(format!("privacy.epsilon: {error}"));
+            problems.push(PlanField::Epsilon.wrong(format!("privacy.epsilon: {error}")));
         }
         match Delta::new(privacy.delta) {
-            Err(error) => problems.push(format!("privacy.delta: {error}")),
+            Err(error) => problems.push(PlanField::Delta.wrong(format!("privacy.delta: {error}"))),
             Ok(delta) => {
                 if let Err(error) = delta.is_large_for(self.cohort.expected_students) {
-                    problems.push(format!("privacy.delta: {error}"));
+                    problems.push(PlanField::Delta.wrong(format!("privacy.delta: {error}")));
                 }
             }
         }
         if !(privacy.site_sd.is_finite() && privacy.site_sd >= 0.0) {
-            problems.push("privacy.site_sd: a number of 0 or more is needed".into());
+            problems.push(PlanField::SiteSd.wrong("privacy.site_sd: a number of 0 or more is needed"));
         }
         if self.model.effects == Effects::Random {
-            problems.push("model.effects: private knows fixed and none".into());
+            problems.push(PlanField::Effects.wrong("model.effects: private knows fixed and none"));
         }
         if self.items.iter().any(|item| item.fixed.is_some()) {
-            problems.push("item: private knows no fixed items".into());
+            problems.push(PlanField::Items.wrong("item: private knows no fixed items"));
         }
         for (one, other) in self.booklets.iter().flat_map(|a| self.booklets.iter().map(move |b| (a, b))) {
             if one.name != other.name && one.items.iter().all(|item| other.items.contains(item)) {
                 // Rows are counted by the smallest booklet that holds their answers: a skipped item must not move them.
-                problems.push(format!(
+                problems.push(PlanField::Booklets.wrong(format!(
                     "booklet {:?} lies within {:?}: each needs an item that the other lacks",
                     one.name, other.name
-                ));
+                )));
             }
         }
         for booklet in &self.booklets {
             for item in booklet.items.iter().filter(|name| !self.items.iter().any(|i| i.name == **name)) {
-                problems.push(format!("booklet {:?}: there is no item {item:?}", booklet.name));
+                problems.push(
+                    PlanField::Booklets
+                        .wrong(format!("booklet {:?}: there is no item {item:?}", booklet.name)),
+                );
             }
         }
     }
 
-    fn check_risks(&self, problems: &mut Vec<String>) {
+    fn check_risks(&self, problems: &mut Vec<PlanProblem>) {
         let mut must = |brings: bool, named: bool, name: &str, why: &str| {
             if brings && !named {
-                problems.push(format!("risks: set {name} = true once everyone has understood it: {why}"));
+                problems.push(
+                    PlanField::Risks
+                        .wrong(format!("risks: set {name} = true once everyone has understood it: {why}")),
+                );
             }
         };
         must(

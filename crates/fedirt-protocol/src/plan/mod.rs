@@ -251,8 +251,76 @@ pub enum PlanError {
     #[error("the plan cannot be read: {0}")]
     Syntax(String),
     /// Problems with its content.
-    #[error("the plan has {} problem{}:\n- {}", .0.len(), if .0.len() == 1 { "" } else { "s" }, .0.join("\n- "))]
-    Content(Vec<String>),
+    #[error("the plan has {} problem{}:\n- {}", .0.len(), if .0.len() == 1 { "" } else { "s" }, list(.0))]
+    Content(Vec<PlanProblem>),
+}
+
+fn list(problems: &[PlanProblem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n- ")
+}
+
+/// What of a plan a problem is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanField {
+    /// `format`.
+    Format,
+    /// `study`.
+    Study,
+    /// `purpose`.
+    Purpose,
+    /// `cohort.sites`.
+    Sites,
+    /// `cohort.n_min`, or the cohort as a whole.
+    Cohort,
+    /// `cohort.colluders`.
+    Colluders,
+    /// `[[item]]`.
+    Items,
+    /// `model.effects`.
+    Effects,
+    /// `model.algorithm`.
+    Algorithm,
+    /// `model.tolerance`.
+    Tolerance,
+    /// `model.nodes`.
+    Nodes,
+    /// `model.range`.
+    Range,
+    /// `model.max_rounds`.
+    MaxRounds,
+    /// `[privacy]`.
+    Privacy,
+    /// `privacy.epsilon`.
+    Epsilon,
+    /// `privacy.delta`.
+    Delta,
+    /// `privacy.site_sd`.
+    SiteSd,
+    /// `[[booklet]]`.
+    Booklets,
+    /// `[risks]`.
+    Risks,
+}
+
+impl PlanField {
+    fn wrong(self, text: impl Into<String>) -> PlanProblem {
+        PlanProblem { field: self, text: text.into() }
+    }
+}
+
+/// Something that is wrong with a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanProblem {
+    /// What it is about.
+    pub field: PlanField,
+    /// What is wrong and what would help, with the field's name.
+    pub text: String,
+}
+
+impl std::fmt::Display for PlanProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 impl StudyPlan {
@@ -279,10 +347,15 @@ impl StudyPlan {
 
     /// The terms for both machines.
     pub fn terms(&self, text: &str) -> Result<Terms, PlanError> {
-        let content = |e: &dyn std::fmt::Display| PlanError::Content(vec![e.to_string()]);
+        let content = |field: PlanField, e: &dyn std::fmt::Display| {
+            PlanError::Content(vec![field.wrong(e.to_string())])
+        };
         let mut sites = BTreeMap::new();
         for name in &self.cohort.sites {
-            sites.insert(SiteId::try_from(name.as_str()).map_err(|e| content(&e))?, name.clone());
+            sites.insert(
+                SiteId::try_from(name.as_str()).map_err(|e| content(PlanField::Sites, &e))?,
+                name.clone(),
+            );
         }
         let thresholds = if self.mode == Mode::Secure {
             Thresholds::new(self.cohort.n_min, self.cohort.colluders())
@@ -291,12 +364,12 @@ impl StudyPlan {
         };
         let milliseconds = |seconds: u64| seconds.saturating_mul(1000);
         Ok(Terms {
-            study: StudyId::try_from(self.study.as_str()).map_err(|e| content(&e))?,
+            study: StudyId::try_from(self.study.as_str()).map_err(|e| content(PlanField::Study, &e))?,
             plan_hash: Self::hash(text),
             plan: self.model_plan(),
             mode: self.mode,
             private: self.private_terms(),
-            thresholds: thresholds.map_err(|e| content(&e))?,
+            thresholds: thresholds.map_err(|e| content(PlanField::Cohort, &e))?,
             on_loss: self.cohort.on_loss,
             deadlines: Deadlines {
                 join: self.deadlines.join_seconds.map(milliseconds),

@@ -2,7 +2,7 @@
 
 use super::AgentError;
 use fedirt_data::{
-    Audience, Input, Note, ReadOption, ReadOptions, Reading, SiteResponses, UndeclaredCode, near_names,
+    Audience, Input, Note, ReadOption, ReadOptions, Responses, SiteResponses, UndeclaredCode, near_names,
     undeclared_codes,
 };
 use fedirt_model::responses::{MISSING, ResponseTable, TableError};
@@ -90,13 +90,16 @@ pub fn read_for_plan(
 }
 
 /// Reads files.
-pub(crate) fn read_files(files: &[PathBuf], options: &ReadOptions) -> Result<Reading, fedirt_data::Problems> {
+pub(crate) fn read_files(
+    files: &[PathBuf],
+    options: &ReadOptions,
+) -> Result<Responses, fedirt_data::Problems> {
     fedirt_data::read(files.iter().map(|file| Input::file(file)), options)
 }
 
 /// What was read, against a plan.
 pub(crate) fn for_plan(
-    reading: Reading,
+    reading: Responses,
     options: &ReadOptions,
     plan: &StudyPlan,
 ) -> Result<OwnResponses, AgentError> {
@@ -143,7 +146,7 @@ fn complain_about_codes(
 }
 
 /// All files as one table with the plan's columns.
-fn join(reading: Reading, plan: &StudyPlan, absent: Vec<String>) -> Result<OwnResponses, AgentError> {
+fn join(reading: Responses, plan: &StudyPlan, absent: Vec<String>) -> Result<OwnResponses, AgentError> {
     let columns = plan.items.len();
     let (mut cells, mut weights, mut ids, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for site in reading.sites {

@@ -2,7 +2,7 @@
 
 use super::{Seen, aside};
 use crate::agent::{self, AgentError, OwnResponses};
-use fedirt_data::{Input, Problems, ReadOptions, Reading, SiteSummary};
+use fedirt_data::{Input, Problems, ReadOptions, Responses, SiteSummary};
 use fedirt_figures::{ItemAnswers, MissingMap};
 use fedirt_model::responses::MISSING;
 use fedirt_pages::PageError;
@@ -62,7 +62,7 @@ pub(super) fn file_hash(path: &Path) -> Result<String, AgentError> {
 }
 
 fn looked(
-    reading: Reading,
+    reading: Responses,
     options: &ReadOptions,
     plan: &StudyPlan,
     hash: String,

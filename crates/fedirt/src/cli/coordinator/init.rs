@@ -1,0 +1,126 @@
+//! `fedirt coordinator init`: a folder, and a plan to start from.
+
+use super::told;
+use crate::args::{CoordinatorInitArgs, ModeArg};
+use crate::error::CliError;
+use crate::output::stdout;
+use fedirt::{Input, Responses};
+use fedirt_coordinator::{Folder, codebook, folder};
+use fedirt_model::responses::MISSING;
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
+use std::collections::BTreeSet;
+
+pub(super) fn run(args: &CoordinatorInitArgs) -> Result<(), CliError> {
+    // First the plan, so that a mistake in it leaves nothing behind.
+    let plan = args.study.as_deref().map(|study| plan(args, study)).transpose()?;
+    let (made, mut files) = Folder::init(&args.dir, args.listen, &args.host).map_err(told)?;
+    if let (Some(study), Some(text)) = (&args.study, plan) {
+        let path = made.plans().join(format!("{study}.toml"));
+        match folder::create(&path, &text) {
+            Ok(()) => files.push(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(CliError::file(path)(error)),
+        }
+    }
+    let mut text = String::new();
+    for file in &files {
+        text.push_str(&format!("made {}\n", file.display()));
+    }
+    if files.is_empty() {
+        text.push_str("everything was there already; nothing was changed\n");
+    }
+    text.push_str(&next_steps(args));
+    stdout::print(&text)
+}
+
+fn next_steps(args: &CoordinatorInitArgs) -> String {
+    let dir = args.dir.display();
+    let Some(study) = &args.study else {
+        return format!(
+            "\nNext: a plan, with `fedirt coordinator init {dir} --study NAME --sites a,b,c --codebook FILE.csv --students N`\n"
+        );
+    };
+    let site = args.sites.first().map_or("SITE", String::as_str);
+    format!(
+        "\nNext:\n  read {dir}/plans/{study}.toml, and change it before anyone is invited\n  fedirt coordinator start {dir}\n  fedirt coordinator invite {dir} {study} {site}\n"
+    )
+}
+
+/// The text of a plan, checked.
+fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
+    let reading = args.items_from.as_ref().map(|file| {
+        fedirt::read(crate::input::files(std::slice::from_ref(file)), &args.columns.read_options(None))
+    });
+    let reading = reading.transpose()?;
+    let items = match (&reading, &args.codebook) {
+        (Some(reading), _) if args.mode == ModeArg::Private => declared_items(reading)?,
+        (Some(reading), _) => items_of(reading),
+        (None, Some(path)) => codebook::plan_items(&path.display().to_string(), Input::file(path))?,
+        (None, None) => {
+            return Err(CliError::Usage(
+                "--study needs items: --codebook FILE.csv, or --items-from FILE.csv with answers".into(),
+            ));
+        }
+    };
+    let mut sites = args.sites.clone();
+    if let (true, Some(reading)) = (sites.is_empty(), &reading) {
+        sites = reading.sites.iter().map(|site| site.name.clone()).collect();
+    }
+    if sites.is_empty() {
+        return Err(CliError::Usage("--study needs the names of its sites: --sites a,b,c".into()));
+    }
+    let counted = reading.map(|reading| reading.sites.iter().map(|site| site.table.students() as u64).sum());
+    let Some(students) = args.students.or(counted) else {
+        return Err(CliError::Usage(
+            "--study needs --students N: about how many all sites have together".into(),
+        ));
+    };
+    let mode = match args.mode {
+        ModeArg::Plain => Mode::Plain,
+        ModeArg::Secure => Mode::Secure,
+        ModeArg::Private => Mode::Private,
+    };
+    let text = template(study, mode, &sites, &items, students);
+    let wrong = |e| CliError::Usage(format!("with these flags {e}"));
+    let terms = StudyPlan::parse(&text).and_then(|plan| plan.terms(&text)).map_err(wrong)?;
+    if terms.study.as_str().starts_with('.') {
+        return Err(CliError::Usage(format!("--study {study}: a name does not begin with a dot")));
+    }
+    Ok(text)
+}
+
+/// The items of a file as 0/1 items: a private plan does not tell which codes occur.
+fn declared_items(reading: &Responses) -> Result<Vec<PlanItem>, CliError> {
+    let mut items = items_of(reading);
+    let problems = items.iter().filter(|item| item.categories.iter().any(|code| *code > 1)).map(|item| {
+        format!(
+            "item {}: the file has codes beyond 0 and 1, and a private plan takes categories from --codebook FILE.csv (item, categories), never from answers",
+            item.name
+        )
+    });
+    CliError::usage(problems.collect())?;
+    items.iter_mut().for_each(|item| item.categories = vec![0, 1]);
+    Ok(items)
+}
+
+/// The items of a file, each with the codes that occur.
+fn items_of(reading: &Responses) -> Vec<PlanItem> {
+    let mut items: Vec<(String, BTreeSet<u8>)> = Vec::new();
+    for site in &reading.sites {
+        for (column, name) in site.items.iter().enumerate() {
+            let codes = site.table.rows().map(|row| row[column]).filter(|code| *code != MISSING);
+            match items.iter_mut().find(|(known, _)| known == name) {
+                Some((_, known)) => known.extend(codes),
+                None => items.push((name.clone(), codes.collect())),
+            }
+        }
+    }
+    let item = |(name, codes): (String, BTreeSet<u8>)| PlanItem {
+        name,
+        categories: codes.into_iter().collect(),
+        model: None,
+        fixed: None,
+    };
+    items.into_iter().map(item).collect()
+}

@@ -1,0 +1,158 @@
+//! What can go wrong on the command line, and how it is told.
+
+use crate::args::FitArgs;
+use crate::output::stderr;
+use fedirt::privacy::PrivateRefusal;
+use fedirt::results::NotAFit;
+use fedirt::{
+    Audience, BookletProblem, Errors, FitError, Input, ItemProblem, OptionProblem, Problems, ScoreError,
+};
+use fedirt_coordinator::codebook::CodebookError;
+use fedirt_coordinator::edit::EditError;
+use fedirt_data::files::{FileError, reason};
+use std::path::{Path, PathBuf};
+
+/// An error for people. Every one of them ends the program with status 2.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// Files with problems, all of them.
+    #[error("{}", .0.told(Audience::CommandLine))]
+    Files(#[from] Problems),
+    /// Flags that do not go together, or name what is not there.
+    #[error("{0}")]
+    Usage(String),
+    /// A flag's value that cannot be.
+    #[error("{}", .0.told(Audience::CommandLine))]
+    Flag(OptionProblem),
+    /// An item that cannot be calibrated as asked.
+    #[error("{}", .0.told(Audience::CommandLine))]
+    Item(ItemProblem),
+    /// A booklet that cannot be.
+    #[error("{}: {problem}", .path.display())]
+    Booklet {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: BookletProblem,
+    },
+    /// The calibration cannot be carried out.
+    #[error("{0}")]
+    Fit(FitError),
+    /// The published private algorithm was prepared without what it promises.
+    #[error("fedirt-dp needs --epsilon")]
+    NoPrivateTerms,
+    /// The calibration of a study cannot be carried out.
+    #[error("{0}")]
+    Calibration(#[from] fedirt_protocol::in_process::RunError),
+    /// A table that contradicts itself.
+    #[error("{0}")]
+    Table(#[from] fedirt_model::responses::TableError),
+    /// A TOML file that cannot be changed.
+    #[error("{0}")]
+    Toml(#[from] EditError),
+    /// A codebook that does not make the items of a plan.
+    #[error("{0}")]
+    Codebook(CodebookError),
+    /// What to expect of a private study cannot be computed.
+    #[error("{0}")]
+    Forecast(#[from] PrivateRefusal),
+    /// Scores cannot be computed.
+    #[error("{}", .0.told(Audience::CommandLine))]
+    Score(#[from] ScoreError),
+    /// A file cannot be read or written.
+    #[error("{0}")]
+    File(#[from] FileError),
+    /// The folder of `--out` cannot be used.
+    #[error("{flag}{0}", flag = out_flag(.0))]
+    Out(FileError),
+    /// Standard output does not take what is printed.
+    #[error("standard output: {}", reason(.0))]
+    Output(std::io::Error),
+    /// A fit file that is not one.
+    #[error("{}: this is not a fit written by fedirt ({error}); give the fit.json of an output folder", .path.display())]
+    NotAFit {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: NotAFit,
+    },
+    /// Several of these.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Several(Vec<CliError>),
+}
+
+/// The flag, where the argument is at fault and not the disk.
+fn out_flag(error: &FileError) -> &'static str {
+    match error {
+        FileError::System { .. } | FileError::Folder(_) => "",
+        FileError::NotAFolder(_) | FileError::PartIsAFile(_) | FileError::FolderInTheWay { .. } => "--out ",
+    }
+}
+
+impl From<Errors<CodebookError>> for CliError {
+    fn from(errors: Errors<CodebookError>) -> Self {
+        Self::several(errors, |error| match error {
+            CodebookError::Table(problems) => Self::Files(problems),
+            other => Self::Codebook(other),
+        })
+    }
+}
+
+impl From<Errors<ScoreError>> for CliError {
+    fn from(errors: Errors<ScoreError>) -> Self {
+        Self::several(errors, Self::Score)
+    }
+}
+
+impl CliError {
+    /// Why there is no calibration, in the words of the flags.
+    pub(crate) fn fit(error: FitError, args: &FitArgs) -> Self {
+        let path = || args.booklets.clone().unwrap_or_default();
+        match error {
+            FitError::Options(problems) => Self::several(problems, Self::Flag),
+            FitError::Items(problems) => Self::several(problems, |mut problem| {
+                if let ItemProblem::UndeclaredCode(found) = &mut problem {
+                    let options = args.columns.read_options(args.weight.as_ref());
+                    found.locate(&options, |file| Some(Input::file(Path::new(file))));
+                }
+                Self::Item(problem)
+            }),
+            FitError::Booklets(problems) => {
+                Self::several(problems, |problem| Self::Booklet { path: path(), problem })
+            }
+            other => Self::Fit(other),
+        }
+    }
+
+    fn several<E>(errors: Errors<E>, each: impl Fn(E) -> Self) -> Self {
+        Self::Several(errors.0.into_iter().map(each).collect())
+    }
+
+    /// An input or output error at a path.
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |error| FileError::System { path, error }.into()
+    }
+
+    /// Problems with the command line, if there are any.
+    pub(crate) fn usage(problems: Vec<String>) -> Result<(), Self> {
+        Self::unless_empty(problems.into_iter().map(Self::Usage).collect())
+    }
+
+    /// One error, or all of them.
+    pub(crate) fn unless_empty(mut errors: Vec<Self>) -> Result<(), Self> {
+        match errors.len() {
+            0 => Ok(()),
+            1 => Err(errors.remove(0)),
+            _ => Err(Self::Several(errors)),
+        }
+    }
+
+    /// Tells the error on standard error.
+    pub(crate) fn tell(&self) {
+        match self {
+            Self::Several(errors) => errors.iter().for_each(Self::tell),
+            error => stderr::error(&error.to_string()),
+        }
+    }
+}

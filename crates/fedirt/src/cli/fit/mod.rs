@@ -1,0 +1,141 @@
+//! `fedirt fit`: coordinator and all sites in one process, and what becomes of the result.
+
+mod options;
+mod published;
+mod results;
+mod rules;
+
+use crate::args::{AlgorithmArg, FitArgs};
+use crate::error::CliError;
+use crate::output::{stderr, stdout};
+use crate::progress::{Progress, Watcher};
+use crate::terminal;
+use fedirt::results::fit_json;
+use fedirt::{Audience, Calibration, Fit, Transcript, prepare};
+use fedirt_data::files::ResultFolder;
+use fedirt_data::text::listed;
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
+use std::io::BufWriter;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
+    rules::check(args)?;
+    if let Some(threads) = args.threads {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()
+            .map_err(|error| CliError::Usage(format!("--threads {threads}: {error}")))?;
+    }
+    let progress = Progress::new();
+    let mut errors = Vec::new();
+    // Before anything is computed, so that a folder that cannot be written to costs no time.
+    let folder = args.out.as_deref().map(ResultFolder::prepare).transpose();
+    let folder = folder.unwrap_or_else(|error| {
+        errors.push(CliError::Out(error));
+        None
+    });
+    progress.say("reading");
+    let read_options = args.columns.read_options(args.weight.as_ref());
+    let responses = fedirt::read(crate::input::files(&args.files), &read_options);
+    let options = options::with_files(args, &mut errors);
+    let responses = match responses {
+        Ok(responses) if errors.is_empty() => responses,
+        Ok(_) => return Err(CliError::Several(errors)),
+        Err(problems) => {
+            errors.push(problems.into());
+            return Err(CliError::Several(errors));
+        }
+    };
+    let prepared = prepare(&responses, &options).map_err(|error| CliError::fit(error, args))?;
+    // The tables of the calibration have the columns of its codebook: nobody needs the others any more.
+    drop(responses);
+    let transcript = match &folder {
+        Some(folder) if args.transcript => Some(Transcript::new(BufWriter::new(folder.scratch()?))),
+        _ => None,
+    };
+    progress.say("round 1");
+    let max_rounds = prepared.plan.settings.max_rounds;
+    let mut watcher = Watcher { progress: &progress, transcript };
+    let calibration = if args.algorithm == AlgorithmArg::FedirtDp {
+        published::run(args, prepared)?
+    } else {
+        let run = prepared.run(&mut UnwrapErr(SysRng), &mut watcher);
+        run.map_err(|error| CliError::fit(error, args))?
+    };
+    let transcript = watcher.transcript;
+    let mut notes: Vec<String> =
+        calibration.notes.iter().map(|note| note.told(Audience::CommandLine)).collect();
+    let mut written = None;
+    if let Some(folder) = folder {
+        let path = folder.path().to_owned();
+        let scores = if args.no_scores {
+            None
+        } else {
+            progress.say("scoring");
+            notes.extend(calibration.scored_without_effect().map(|note| format!("scores.csv: {note}")));
+            Some(calibration.scores()?)
+        };
+        progress.say(format!("writing {}", path.display()));
+        written = Some((path, results::write(folder, &calibration, scores.as_ref(), transcript)?));
+    }
+    drop(progress);
+    tell(args, &calibration, &mut notes, written)?;
+    let fit = &calibration.fit;
+    // A private fit that did not come to rest says so in a warning: another run would only cost more privacy.
+    if fit.converged == Some(true) || fit.privacy.is_some() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    stderr::not_converged(&why_not_converged(fit, args, max_rounds));
+    Ok(ExitCode::from(1))
+}
+
+/// Prints what was found, and where it was written.
+fn tell(
+    args: &FitArgs,
+    calibration: &Calibration,
+    notes: &mut Vec<String>,
+    written: Option<(std::path::PathBuf, results::Written)>,
+) -> Result<(), CliError> {
+    let fit = &calibration.fit;
+    if args.hides_students() {
+        // They are for whoever holds the data, and no part of a result that may be passed on.
+        notes.drain(..).for_each(|note| stderr::note(&note));
+    }
+    if args.json {
+        let text = fit_json(fit).map_err(CliError::Output)?;
+        notes.iter().for_each(|note| stderr::note(note));
+        fit.warnings.iter().for_each(|warning| stderr::warning(&warning.message));
+        if let Some((path, written)) = &written {
+            stderr::note(&written.sentence(path));
+        }
+        return stdout::print_raw(&text);
+    }
+    let tables = if written.is_some() { terminal::Tables::No } else { terminal::Tables::Yes };
+    let mut text = terminal::fit(fit, notes, tables, terminal::width());
+    if let Some((path, written)) = &written {
+        text.push_str(&format!("\n{}\n", written.sentence(path)));
+    }
+    stdout::print(&text)
+}
+
+/// Why a run ended early, which items are to blame, and what may help.
+fn why_not_converged(fit: &Fit, args: &FitArgs, max_rounds: usize) -> String {
+    let mut text = format!("stopped after {} rounds", fit.rounds);
+    if let Some(gradient) = fit.max_gradient {
+        text.push_str(&format!(
+            "; the largest gradient per student is {gradient:.1e}, and {:e} is wanted",
+            args.tolerance()
+        ));
+    }
+    let slowest = fit.trace.iter().rev().map(|t| &t.slowest_items).find(|items| !items.is_empty());
+    if let Some(items) = slowest {
+        text.push_str(&format!(". Slowest items: {}", listed(items)));
+    }
+    text.push_str(if fit.rounds >= max_rounds {
+        ". More rounds (--max-rounds) may help."
+    } else {
+        ". More rounds would not help: look at these items with fedirt check, or try another algorithm."
+    });
+    text
+}

@@ -1,0 +1,90 @@
+//! From flags to the options of a calibration.
+
+use crate::args::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, QuadratureArg};
+use crate::error::CliError;
+use fedirt::{
+    AlgorithmKind, Effects, FitMode, FitOptions, GridSpec, Input, MissingAnswers, PrivateOptions, Problems,
+    Settings, Weighting, read_booklets, read_codebook, read_fixed_items,
+};
+
+/// What the flags say, without the files that they name.
+pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
+    let grid = match args.quadrature {
+        QuadratureArg::Density => GridSpec::default(),
+        QuadratureArg::Paper => GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper },
+    };
+    FitOptions {
+        model: args.model.map(|model| model.name().to_owned()),
+        item_models: args.item_model.clone(),
+        codebook: None,
+        fixed_items: Vec::new(),
+        effects: args.effects.map(|effects| match effects {
+            EffectsArg::None => Effects::None,
+            EffectsArg::Fixed => Effects::Fixed,
+            EffectsArg::Random => Effects::Random,
+        }),
+        mode: mode(args),
+        quadrature: GridSpec {
+            nodes: args.nodes.map_or(grid.nodes, usize::from),
+            range: args.range.unwrap_or(grid.range),
+            ..grid
+        },
+        settings: settings(args),
+    }
+}
+
+/// What the flags say, with the files that they name; what is wrong with these is added to the errors.
+pub(super) fn with_files(args: &FitArgs, errors: &mut Vec<CliError>) -> FitOptions {
+    let mut options = of_flags(args);
+    let mut keep = |problems: Problems| errors.push(problems.into());
+    if let Some(path) = &args.codebook {
+        options.codebook = read_codebook(Input::file(path)).map_err(&mut keep).ok();
+    }
+    if let Some(path) = &args.fixed_items {
+        options.fixed_items = read_fixed_items(Input::file(path)).map_err(&mut keep).unwrap_or_default();
+    }
+    if let (FitMode::Private(private), Some(path)) = (&mut options.mode, &args.booklets) {
+        private.booklets = read_booklets(Input::file(path)).map_err(&mut keep).unwrap_or_default();
+    }
+    options
+}
+
+fn mode(args: &FitArgs) -> FitMode {
+    if args.hides_students() {
+        let usual = PrivateOptions::default();
+        return FitMode::Private(PrivateOptions {
+            epsilon: args.epsilon.unwrap_or(usual.epsilon),
+            delta: args.delta.unwrap_or(usual.delta),
+            colluders: args.colluders.unwrap_or(usual.colluders),
+            mixture: args.mixture,
+            missing: match args.missing_answers {
+                Some(MissingAnswersArg::Wrong) => MissingAnswers::Wrong,
+                Some(MissingAnswersArg::Counted) | None => MissingAnswers::Counted,
+            },
+            site_sd: args.site_sd.unwrap_or(usual.site_sd),
+            booklets: Vec::new(),
+        });
+    }
+    if args.secure { FitMode::Secure { publish_effects: args.publish_effects } } else { FitMode::Plain }
+}
+
+fn settings(args: &FitArgs) -> Settings {
+    let defaults = Settings::default();
+    Settings {
+        algorithm: match args.algorithm {
+            // Noisy sums have algorithms of their own.
+            AlgorithmArg::Newton | AlgorithmArg::FedirtDp => AlgorithmKind::Newton,
+            AlgorithmArg::Em => AlgorithmKind::Em,
+            AlgorithmArg::Bfgs => AlgorithmKind::Bfgs,
+            AlgorithmArg::Fedsgd => AlgorithmKind::Fedsgd,
+            AlgorithmArg::Fedavg => AlgorithmKind::Fedavg,
+            AlgorithmArg::Meta => AlgorithmKind::Meta,
+        },
+        tolerance: args.tolerance(),
+        max_rounds: args.max_rounds.unwrap_or(defaults.max_rounds),
+        local_epochs: args.local_epochs.unwrap_or(defaults.local_epochs),
+        client_fraction: args.client_fraction.unwrap_or(defaults.client_fraction),
+        learning_rate: args.learning_rate.unwrap_or(defaults.learning_rate),
+        seed: args.seed.unwrap_or(defaults.seed),
+    }
+}

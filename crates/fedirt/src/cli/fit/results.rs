@@ -1,0 +1,60 @@
+//! The files of a run.
+
+use crate::error::CliError;
+use fedirt::results::{csv, fit_json};
+use fedirt::{Calibration, Scores, Transcript, report};
+use fedirt_data::files::{Fill, ResultFolder};
+use std::fs::File;
+use std::io::{self, BufWriter, IntoInnerError, Seek};
+use std::path::Path;
+
+/// What stands in the folder now.
+#[derive(Debug)]
+pub(super) struct Written {
+    names: Vec<&'static str>,
+    removed: Vec<&'static str>,
+}
+
+impl Written {
+    /// For people.
+    pub(super) fn sentence(&self, path: &Path) -> String {
+        let mut text = format!("Written to {}: {}", path.display(), self.names.join(", "));
+        if !self.removed.is_empty() {
+            text.push_str(&format!("; removed, as of an earlier run: {}", self.removed.join(", ")));
+        }
+        text
+    }
+}
+
+/// Writes everything, `fit.json` last.
+pub(super) fn write(
+    folder: ResultFolder,
+    calibration: &Calibration,
+    scores: Option<&Scores>,
+    transcript: Option<Transcript<BufWriter<File>>>,
+) -> Result<Written, CliError> {
+    let Calibration { fit, covariance, .. } = calibration;
+    let mut files: Vec<(&'static str, Fill<'_>)> = vec![
+        ("items.csv", Box::new(|out| csv::items(out, fit))),
+        ("sites.csv", Box::new(|out| csv::sites(out, &fit.sites))),
+    ];
+    if let Some(scores) = scores {
+        files.push(("scores.csv", Box::new(|out| csv::scores(out, scores.method, &scores.sites))));
+    }
+    files.push(("covariance.csv", Box::new(|out| csv::covariance(out, covariance))));
+    files.push(("report.html", Box::new(|out| out.write_all(report(fit).as_bytes()))));
+    if let Some(transcript) = transcript {
+        files.push((
+            "transcript.jsonl",
+            Box::new(|out| {
+                let mut scratch = transcript.finish()?.into_inner().map_err(IntoInnerError::into_error)?;
+                scratch.rewind()?;
+                io::copy(&mut scratch, out).map(drop)
+            }),
+        ));
+    }
+    files.push(("fit.json", Box::new(|out| out.write_all(fit_json(fit)?.as_bytes()))));
+    let names = files.iter().map(|(name, _)| *name).collect();
+    let removed = folder.write(files)?;
+    Ok(Written { names, removed })
+}

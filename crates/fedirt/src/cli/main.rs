@@ -1,0 +1,42 @@
+//! The `fedirt` command.
+
+mod args;
+mod check;
+mod coordinator;
+mod demo;
+mod error;
+mod fit;
+mod input;
+mod output;
+mod privacy;
+mod progress;
+mod report;
+mod score;
+mod simulate;
+mod site;
+mod study;
+mod terminal;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.command {
+        Command::Fit(args) => fit::run(args),
+        Command::Score(args) => score::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Simulate(args) => simulate::run(args),
+        Command::Study(args) => study::run(args),
+        Command::Privacy(args) => privacy::run(args),
+        Command::Site(args) => site::run(args),
+        Command::Coordinator(args) => coordinator::run(args),
+        Command::Demo(args) => demo::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        error.tell();
+        ExitCode::from(2)
+    })
+}

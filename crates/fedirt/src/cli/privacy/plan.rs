@@ -1,0 +1,206 @@
+//! `fedirt privacy plan`: a dry run, without data.
+
+use super::columns;
+use crate::args::{MissingAnswersArg, PlanArgs};
+use crate::error::CliError;
+use crate::output::stdout;
+use crate::progress::Progress;
+use fedirt::privacy;
+use fedirt_coordinator::forecast::{heading, picture};
+use fedirt_data::files;
+use fedirt_data::{FixedItem, Input, Steps};
+use fedirt_model::exchange::Effects;
+use fedirt_model::items;
+use fedirt_model::private::MissingAnswers;
+use fedirt_model::simulate::SiteSizes;
+use fedirt_privacy::accountant::{Delta, Epsilon};
+use fedirt_protocol::forecast::{Errors, Guess, Outlook, Wish};
+use serde_json::json;
+use std::process::ExitCode;
+
+pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
+    let (wish, guess) = wish(args)?;
+    let mut epsilons = args.epsilon.clone();
+    epsilons.sort_by(f64::total_cmp);
+    epsilons.dedup();
+    if let Some(folder) = &args.out {
+        // Before the work, not after.
+        std::fs::create_dir_all(folder).map_err(CliError::file(folder))?;
+    }
+    let progress = Progress::new();
+    progress.say("expectations of the model, without data");
+    let forecast = privacy::plan(&wish, guess.as_ref(), &epsilons)?;
+    let found = forecast.outlook;
+    drop(progress);
+    let remarks: Vec<String> =
+        forecast.remarks.iter().map(|remark| remark.told("--effects none (with --site-sd)")).collect();
+    let document = json!({
+        "sites": wish.sites.len(), "items": wish.items.len(), "effects": wish.effects.name(),
+        "delta": wish.delta, "colluders": wish.colluders, "outlook": found, "remarks": remarks,
+    });
+    if let Some(folder) = &args.out {
+        let text = format!("{document:#}\n");
+        files::replace(&folder.join("forecast.json"), |out| out.write_all(text.as_bytes()))?;
+        let svg = picture(&wish, &found).standalone();
+        files::replace(&folder.join("forecast.svg"), |out| out.write_all(svg.as_bytes()))?;
+    }
+    if args.json {
+        stdout::print_raw(&format!("{document}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = table(&wish, &found);
+    for remark in &remarks {
+        text += &format!("\n{remark}\n");
+    }
+    if let Some(folder) = &args.out {
+        text += &format!("\nWrote forecast.json and forecast.svg to {}\n", folder.display());
+    }
+    stdout::print_raw(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the flags wish for; everything that is wrong with them at once.
+fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
+    let mut problems = Vec::new();
+    let sites = args.sites as usize;
+    for epsilon in &args.epsilon {
+        problems.extend(Epsilon::new(*epsilon).err().map(|e| format!("--epsilon {epsilon}: {e}")));
+    }
+    let sizes = sizes(args, sites).unwrap_or_else(|problem| {
+        problems.push(problem);
+        Vec::new()
+    });
+    if sizes.contains(&0) || sizes.iter().any(|n| *n > 100_000_000) {
+        problems.push("--students: every site needs 1 to 100,000,000 students".into());
+    }
+    match Delta::new(args.delta) {
+        Err(error) => problems.push(format!("--delta {}: {error}", args.delta)),
+        Ok(delta) => {
+            let told = delta.is_large_for(sizes.iter().sum()).err();
+            problems.extend(told.map(|e| format!("--delta {}: {e}", args.delta)));
+        }
+    }
+    if args.colluders as usize >= sites && sites > 2 {
+        problems.push(format!(
+            "--colluders {}: at least one of the {sites} sites must be honest",
+            args.colluders
+        ));
+    }
+    if let Some(sd) = args.site_sd
+        && !((0.0..=10.0).contains(&sd) && args.effects == "none")
+    {
+        problems.push(format!("--site-sd {sd}: a number from 0 to 10 is needed, and --effects none"));
+    }
+    if matches!(args.model.as_str(), "2pl" | "rasch-sd1") && args.categories.is_some_and(|c| c > 2) {
+        problems.push(format!("--categories: {} items have two; use gpcm or grm", args.model));
+    }
+    CliError::usage(problems)?;
+    let (items, guess) = match &args.guess {
+        Some(path) => {
+            let (items, guess) = read_guess(&fedirt_data::read_fixed_items(Input::file(path))?)
+                .map_err(|text| CliError::Usage(format!("--guess {}: {text}", path.display())))?;
+            (items, Some(guess))
+        }
+        None => {
+            let usual = if matches!(args.model.as_str(), "gpcm" | "grm") { 4 } else { 2 };
+            let categories = usize::from(args.categories.unwrap_or(usual));
+            (vec![(args.model.clone(), categories); args.items.unwrap_or(1) as usize], None)
+        }
+    };
+    let wish = Wish {
+        items,
+        sites: sizes.into_iter().enumerate().map(|(k, n)| (format!("site{}", k + 1), n)).collect(),
+        effects: if args.effects == "none" || sites < 2 { Effects::None } else { Effects::Fixed },
+        site_sd: args.site_sd.unwrap_or(0.0),
+        missing: match args.missing_answers {
+            MissingAnswersArg::Counted => MissingAnswers::Counted,
+            MissingAnswersArg::Wrong => MissingAnswers::Wrong,
+        },
+        booklets: Vec::new(),
+        mixture: false,
+        delta: args.delta,
+        colluders: args.colluders as usize,
+    };
+    Ok((wish, guess))
+}
+
+fn sizes(args: &PlanArgs, sites: usize) -> Result<Vec<u64>, String> {
+    match (&args.students, args.total) {
+        (Some(SiteSizes::Each(n)), _) => Ok(vec![*n as u64; sites]),
+        (Some(SiteSizes::Between(from, to)), _) if from <= to => {
+            // All sizes of the range in turn.
+            Ok((0..sites).map(|k| (from + k % (to - from + 1)) as u64).collect())
+        }
+        (Some(SiteSizes::Between(from, to)), _) => Err(format!("--students {from}-{to}: the range is empty")),
+        (Some(SiteSizes::List(list)), _) if list.len() == sites => {
+            Ok(list.iter().map(|n| *n as u64).collect())
+        }
+        (Some(SiteSizes::List(list)), _) => {
+            Err(format!("--students: {} numbers are given for {sites} sites", list.len()))
+        }
+        (None, Some(total)) if total >= sites as u64 => {
+            Ok((0..sites as u64).map(|k| (total + k) / sites as u64).collect())
+        }
+        (None, _) => Err("--total: every site needs a student".into()),
+    }
+}
+
+fn read_guess(given: &[FixedItem]) -> Result<(Vec<(String, usize)>, Guess), String> {
+    let (mut kinds, mut guess) = (Vec::new(), Guess::default());
+    if given.is_empty() {
+        return Err("there are no items in it".into());
+    }
+    for item in given {
+        let (Steps::Intercepts(steps) | Steps::Difficulties(steps)) = &item.steps;
+        let usual = items::default_model(steps.len() + 1).name();
+        let name = item.model.clone().unwrap_or_else(|| usual.to_owned());
+        let model = items::model(&name).ok_or_else(|| format!("item {}: no model {name}", item.name))?;
+        let model =
+            model.one_slope().ok_or_else(|| format!("item {}: private fits know no {name}", item.name))?;
+        if item.a <= 0.0 {
+            return Err(format!("item {} has the slope {}; a positive one is needed", item.name, item.a));
+        }
+        guess.a.push(item.a);
+        guess.b.push(match &item.steps {
+            Steps::Intercepts(d) => model.difficulties(item.a, d),
+            Steps::Difficulties(b) => b.clone(),
+        });
+        kinds.push((name, steps.len() + 1));
+    }
+    Ok((kinds, guess))
+}
+
+fn cell(value: Option<f64>) -> String {
+    match value {
+        Some(x) if x.is_finite() && x < 1000.0 => format!("{x:.3}"),
+        Some(_) => ">1000".into(),
+        None => "–".into(),
+    }
+}
+
+fn cells(errors: &Errors) -> [String; 3] {
+    [cell(errors.a), cell(Some(errors.b)), cell(errors.s)]
+}
+
+fn table(wish: &Wish, found: &Outlook) -> String {
+    let mut rows = vec![
+        ["ε", "μ", "noise", "SE a", "SE b", "SE s", "alone a", "alone b", "alone s"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    for at in &found.private {
+        let mut row = vec![at.epsilon.to_string(), format!("{:.4}", at.mu), format!("{:.3}", at.noise_ratio)];
+        row.extend(cells(&at.reported));
+        row.extend(cells(&at.sums_alone));
+        rows.push(row);
+    }
+    let mut row = vec!["no noise".to_owned(), String::new(), String::new()];
+    row.extend(cells(&found.without_noise));
+    row.extend(cells(&found.maximum_likelihood));
+    rows.push(row);
+    format!(
+        "{}\nnoise: its variance over that of sampling, roughly. Expected standard errors (root mean squares): as reported, priors included; and from the sums alone\n\n{}",
+        heading(wish, found),
+        columns(&rows, &[0])
+    )
+}

@@ -1,0 +1,42 @@
+//! `fedirt study empirical`.
+
+use super::desk::{Desk, Results};
+use crate::args::EmpiricalArgs;
+use crate::error::CliError;
+use fedirt::SiteResponses;
+use fedirt_model::centre::ItemPlan;
+use fedirt_studies::empirical::{Data, Empirical, Options};
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
+    if !(args.epsilon > 0.0 && args.epsilon.is_finite()) {
+        return Err(CliError::Usage(format!("--epsilon {}: a positive number is needed", args.epsilon)));
+    }
+    if args.files.len() == 1 && args.columns.site.is_none() {
+        let message =
+            "one file without --site is one school, and two are needed: --site COLUMN names the schools";
+        return Err(CliError::Usage(message.into()));
+    }
+    let reading = fedirt_data::read(crate::input::files(&args.files), &args.columns.read_options(None))?;
+    let mut items: Vec<String> = Vec::new();
+    for name in reading.sites.iter().flat_map(|site| &site.items) {
+        if !items.contains(name) {
+            items.push(name.clone());
+        }
+    }
+    let plan = |name: &String| ItemPlan { name: name.clone(), model: None, codes: None, anchor: None };
+    let plans: Vec<ItemPlan> = items.iter().map(plan).collect();
+    let align = |site: &SiteResponses| Ok((site.name.clone(), fedirt_data::align(site, &plans)?));
+    let sites = reading.sites.iter().map(align).collect::<Result<Vec<_>, CliError>>()?;
+    let data = Data::new(&items, sites).map_err(|e| CliError::Usage(e.to_string()))?;
+    let options = Options { epsilon: args.epsilon, draws: args.draws, seed: args.seed };
+    let study = Empirical::new(data, options).map_err(CliError::Usage)?;
+    let mut desk = Desk::new(&args.desk, "study-empirical")?;
+    let identity = study.identity().map_err(|e| CliError::Usage(e.to_string()))?;
+    let tasks = study.tasks();
+    let mut records = desk.run(&identity, &tasks, |task| study.key(task), |task| study.run(task))?;
+    records.sort_by_key(|r| (r.method, r.draw));
+    let told = study.tell(&records).map_err(|e| CliError::Usage(e.to_string()))?;
+    desk.finish(&Results { files: told.files, text: told.text })?;
+    Ok(ExitCode::SUCCESS)
+}

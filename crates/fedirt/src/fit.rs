@@ -1,0 +1,401 @@
+//! A calibration: coordinator and all sites in one process, from responses to estimates.
+
+use crate::options::{FitMode, FitOptions, OptionProblem};
+use fedirt_data::results::recoded;
+use fedirt_data::text::listed;
+use fedirt_data::{
+    Audience, CodeSource, Errors, ItemBank, ItemOptions, ItemProblem, Note, NoteKind, Responses, ScoreError,
+    ScoreOptions, Scores, SiteScores, align, plan_items,
+};
+use fedirt_model::centre::{ItemPlan, Plan, Secrecy};
+use fedirt_model::exchange::Effects;
+use fedirt_model::fit::{Covariance, Fit, FitSite, Warning};
+use fedirt_model::private::MissingAnswers;
+use fedirt_model::responses::{ResponseTable, TableError};
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::accountant::Delta;
+use fedirt_protocol::coordinator::Finished;
+use fedirt_protocol::in_process::{self, Observer, RunError, Setting, SiteAfter, Unobserved};
+use fedirt_protocol::private::{PrivateTerms, incomplete_rows};
+use rand::CryptoRng;
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
+use std::fmt;
+
+/// Calibrates all sites together.
+///
+/// Keys and noise come from the operating system's randomness; [`fit_with`] takes other randomness, and an observer.
+///
+/// ```
+/// use fedirt::{FitOptions, ResponseColumns, Responses, fit};
+///
+/// let table = |i1: [u8; 6], i2: [u8; 6], i3: [u8; 6]| ResponseColumns {
+///     items: [("I1", i1), ("I2", i2), ("I3", i3)]
+///         .map(|(name, codes)| (name.to_owned(), codes.map(Some).to_vec()))
+///         .to_vec(),
+///     ..ResponseColumns::default()
+/// };
+/// let responses = Responses::from_columns([
+///     ("north", table([1, 0, 1, 1, 0, 0], [1, 1, 0, 1, 0, 1], [0, 0, 0, 1, 0, 1])),
+///     ("south", table([1, 0, 1, 0, 0, 1], [1, 1, 0, 0, 1, 1], [1, 1, 0, 1, 0, 0])),
+/// ])?;
+/// let calibration = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
+/// assert_eq!(calibration.fit.converged, Some(true));
+/// let effects: f64 = calibration.fit.sites.iter().filter_map(|site| site.effect).sum();
+/// assert!(effects.abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fit(responses: &Responses, options: &FitOptions) -> Result<Calibration, FitError> {
+    fit_with(responses, options, &mut UnwrapErr(SysRng), &mut Unobserved)
+}
+
+/// [`fit`] with given randomness, and with somebody who watches round by round: a progress bar, or a
+/// [`Transcript`](crate::Transcript).
+///
+/// ```
+/// use fedirt::{FitOptions, Input, ReadOptions, Transcript, fit_with, read};
+/// use rand::SeedableRng;
+///
+/// let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let options = FitOptions { model: Some("rasch".into()), ..FitOptions::default() };
+/// let mut transcript = Transcript::new(Vec::new());
+/// fit_with(&responses, &options, &mut rand::rngs::ChaCha20Rng::from_seed([7; 32]), &mut transcript)?;
+/// let lines = String::from_utf8(transcript.finish()?)?;
+/// assert!(lines.starts_with("{\"site\":\"north\",\"round\":0,\"name\":\"rows\""));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fit_with(
+    responses: &Responses,
+    options: &FitOptions,
+    random: &mut impl CryptoRng,
+    observer: &mut dyn Observer,
+) -> Result<Calibration, FitError> {
+    prepare(responses, options)?.run(random, observer)
+}
+
+/// A calibration that is ready to run: plan and tables, after everything was checked that can be checked beforehand.
+#[derive(Debug)]
+pub struct Prepared {
+    /// What is calibrated, and how.
+    pub plan: Plan,
+    /// Mode, and what `private` promises.
+    pub setting: Setting,
+    /// The sites by name, each with a column for every item of the plan.
+    pub sites: Vec<(String, ResponseTable)>,
+    /// What the reader of the results should know.
+    pub warnings: Vec<Warning>,
+    /// What whoever holds the data should know, and the results do not tell.
+    pub notes: Vec<FitNote>,
+    ids: Vec<Option<Vec<String>>>,
+}
+
+/// What a calibration found.
+#[derive(Debug)]
+pub struct Calibration {
+    /// The estimates: the content of `fit.json`.
+    pub fit: Fit,
+    /// Covariances of all estimates.
+    pub covariance: Covariance,
+    /// What whoever holds the data should know, and the results do not tell.
+    pub notes: Vec<FitNote>,
+    sites: Vec<SiteAfter>,
+    ids: Vec<Option<Vec<String>>>,
+}
+
+/// What whoever holds the data should know.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FitNote {
+    /// What the reader of the files noted.
+    Reading(Note),
+    /// Rows that lack an answer, and count for nothing in a private fit.
+    IncompleteRows(u64),
+}
+
+impl FitNote {
+    /// The note for somebody.
+    pub fn told(&self, audience: Audience) -> String {
+        match self {
+            Self::Reading(note) => note.told(audience),
+            Self::IncompleteRows(rows) => {
+                let (wrong, booklets) = match audience {
+                    Audience::CommandLine => ("--missing-answers wrong", "--booklets"),
+                    Audience::Library | Audience::Page => ("`missing` = wrong", "`booklets`"),
+                };
+                format!(
+                    "{rows} rows lack an answer, and count for nothing; {wrong} counts such answers as wrong, {booklets} tells who was given what"
+                )
+            }
+        }
+    }
+}
+
+/// What is wrong with booklets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BookletProblem {
+    /// A booklet names an item that is not there.
+    NoSuchItem {
+        /// The booklet.
+        booklet: String,
+        /// The item.
+        item: String,
+    },
+    /// All items of a booklet are in another one.
+    Within {
+        /// The booklet.
+        booklet: String,
+        /// The other one.
+        other: String,
+    },
+}
+
+impl fmt::Display for BookletProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchItem { booklet, item } => write!(f, "booklet {booklet}: there is no item {item}"),
+            Self::Within { booklet, other } => {
+                write!(f, "booklet {booklet} lies within {other}: each needs an item that the other lacks")
+            }
+        }
+    }
+}
+
+/// Why there is no calibration.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// Options that cannot be, all of them.
+    #[error(transparent)]
+    Options(#[from] Errors<OptionProblem>),
+    /// Items that cannot be calibrated as asked, all of them.
+    #[error(transparent)]
+    Items(#[from] Errors<ItemProblem>),
+    /// Booklets that cannot be, all of them.
+    #[error(transparent)]
+    Booklets(#[from] Errors<BookletProblem>),
+    /// Weights in a private fit.
+    #[error("weights cannot be kept private: one student's would move everybody's sums")]
+    PrivateWeights,
+    /// A table that contradicts itself.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The calibration could not be carried out.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// Checks options and items, and brings all tables to the columns of one codebook.
+///
+/// ```
+/// use fedirt::{FitOptions, Input, ReadOptions, prepare, read};
+///
+/// let text = "I1,I2\n0,1\n1,1\n1,0\n";
+/// let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let prepared = prepare(&responses, &FitOptions::default())?;
+/// assert_eq!(prepared.plan.items.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, FitError> {
+    Errors::unless_empty(options.problems())?;
+    let private = match &options.mode {
+        FitMode::Private(private) => Some(private),
+        FitMode::Plain | FitMode::Secure { .. } => None,
+    };
+    if private.is_some() && responses.sites.iter().any(|site| site.table.weights().is_some()) {
+        return Err(FitError::PrivateWeights);
+    }
+    let (mut warnings, mut notes) = (Vec::new(), Vec::new());
+    for note in &responses.notes {
+        // In a private fit, what the reader noted depends on rows: it is for whoever holds the files alone.
+        if private.is_none() && matters(&note.kind) {
+            let message = note.told(Audience::CommandLine);
+            warnings.push(Warning { code: "reading".to_owned(), message });
+        } else {
+            notes.push(FitNote::Reading(note.clone()));
+        }
+    }
+    let item_options = ItemOptions {
+        codebook: options.codebook.clone(),
+        fixed: options.fixed_items.clone(),
+        model: options.model.clone(),
+        item_models: options.item_models.clone(),
+        codes: match options.mode {
+            FitMode::Plain => CodeSource::Sites,
+            FitMode::Secure { .. } => CodeSource::Pooled,
+            FitMode::Private(_) => CodeSource::Declared,
+        },
+    };
+    let (items, more) = plan_items(&item_options, responses)?;
+    warnings.extend(more);
+    let several = responses.sites.len() > 1;
+    let mut plan = Plan {
+        items,
+        effects: options.effects.unwrap_or(if several { Effects::Fixed } else { Effects::None }),
+        grid: options.quadrature,
+        settings: options.settings.clone(),
+        publish_effects: true,
+        secrecy: Secrecy::BySite,
+    };
+    let mut sites = Vec::with_capacity(responses.sites.len());
+    for site in &responses.sites {
+        sites.push((site.name.clone(), align(site, &plan.items)?));
+    }
+    let setting = match &options.mode {
+        FitMode::Plain => Setting::of(Mode::Plain),
+        FitMode::Secure { publish_effects } => {
+            plan.publish_effects = *publish_effects;
+            Setting::of(Mode::Secure)
+        }
+        FitMode::Private(private) => {
+            let terms = PrivateTerms {
+                epsilon: private.epsilon,
+                delta: private.delta,
+                mixture: private.mixture,
+                missing: private.missing,
+                site_sd: private.site_sd,
+                booklets: booklets(private, &plan.items)?,
+                seed: 1,
+            };
+            let students = sites.iter().map(|(_, table)| table.students() as u64).sum();
+            warnings.extend(large_delta(private.delta, students)?);
+            if private.missing == MissingAnswers::Counted {
+                let incomplete: u64 =
+                    sites.iter().map(|(_, table)| incomplete_rows(&terms.booklets, table)).sum();
+                if incomplete > 0 {
+                    notes.push(FitNote::IncompleteRows(incomplete));
+                }
+            }
+            Setting { mode: Mode::Private, private: Some(terms), colluders: private.colluders }
+        }
+    };
+    let ids = responses.sites.iter().map(|site| site.ids.clone()).collect();
+    Ok(Prepared { plan, setting, sites, warnings, notes, ids })
+}
+
+/// Whether a note matters to whoever uses the results, and not only to whoever made the files.
+fn matters(kind: &NoteKind) -> bool {
+    match kind {
+        NoteKind::UnusedColumn { .. }
+        | NoteKind::EmptyItems(_)
+        | NoteKind::EmptyRows(_)
+        | NoteKind::EmptySite(_)
+        | NoteKind::SiteCalledNa
+        | NoteKind::NoLowCode { .. } => true,
+        NoteKind::IdColumn(_) | NoteKind::LongFormat | NoteKind::BlankLines(_) | NoteKind::IdsDropped(_) => {
+            false
+        }
+    }
+}
+
+/// The booklets as columns; each needs an item that every other lacks.
+fn booklets(
+    private: &crate::PrivateOptions,
+    items: &[ItemPlan],
+) -> Result<Vec<Vec<usize>>, Errors<BookletProblem>> {
+    let (mut problems, mut out) = (Vec::new(), Vec::new());
+    for booklet in &private.booklets {
+        let mut columns = Vec::new();
+        for name in &booklet.items {
+            match items.iter().position(|item| item.name == *name) {
+                Some(column) => columns.push(column),
+                None => problems
+                    .push(BookletProblem::NoSuchItem { booklet: booklet.name.clone(), item: name.clone() }),
+            }
+        }
+        columns.sort_unstable();
+        for other in private.booklets.iter().filter(|other| other.name != booklet.name) {
+            if booklet.items.iter().all(|item| other.items.contains(item)) {
+                let (booklet, other) = (booklet.name.clone(), other.name.clone());
+                problems.push(BookletProblem::Within { booklet, other });
+            }
+        }
+        out.push(columns);
+    }
+    Errors::unless_empty(problems)?;
+    Ok(out)
+}
+
+fn large_delta(delta: f64, students: u64) -> Result<Option<Warning>, Errors<OptionProblem>> {
+    let large = Delta::new(delta).and_then(|delta| delta.is_large_for(students));
+    let large = large.map_err(|error| OptionProblem::Delta(delta, error))?;
+    Ok(large.then(|| Warning {
+        code: "delta_large".into(),
+        message: format!(
+            "delta is {delta:e}, more than one in ten times the {students} students: a smaller one promises more"
+        ),
+    }))
+}
+
+impl Prepared {
+    /// Runs the calibration to its end. Randomness is for keys and noise.
+    pub fn run(
+        self,
+        random: &mut impl CryptoRng,
+        observer: &mut dyn Observer,
+    ) -> Result<Calibration, FitError> {
+        let Self { plan, setting, sites, warnings, notes, ids } = self;
+        let rest =
+            Self { plan: plan.clone(), setting: setting.clone(), sites: Vec::new(), warnings, notes, ids };
+        let (finished, sites) = in_process::run_as(setting, plan, sites, random, observer)?;
+        Ok(rest.finish(finished, sites))
+    }
+
+    /// The calibration, from what another way of running it gave back.
+    pub fn finish(self, finished: Finished, sites: Vec<SiteAfter>) -> Calibration {
+        let Finished { mut fit, covariance } = finished;
+        let mut warnings = self.warnings;
+        if self.setting.private.is_some() {
+            warnings.push(no_ledger());
+        }
+        warnings.extend(recoded(&fit.items));
+        fit.warnings.splice(0..0, warnings);
+        Calibration { fit, covariance, notes: self.notes, sites, ids: self.ids }
+    }
+}
+
+/// What a private fit in one process does not do.
+fn no_ledger() -> Warning {
+    let message = "this run is in no ledger: ε is for this run alone, and every further run on the same students adds to it. `fedirt site` keeps an account";
+    Warning { code: "no_ledger".to_owned(), message: message.to_owned() }
+}
+
+impl Calibration {
+    /// The effect of a site: the published one, or the one that the site alone knows.
+    fn effect(&self, at: usize, site: &FitSite) -> Option<f64> {
+        let own = self.sites.get(at).and_then(|site| site.place).and_then(|place| place.effect);
+        site.effect.or(own)
+    }
+
+    /// EAP scores of all students, each under the prior of its site.
+    ///
+    /// ```
+    /// # use fedirt::{FitOptions, Input, ReadOptions, fit, read};
+    /// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+    /// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+    /// let calibration = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
+    /// assert_eq!(calibration.scores()?.sites[0].students[3].raw, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scores(&self) -> Result<Scores, Errors<ScoreError>> {
+        let bank = ItemBank::new(&self.fit)?;
+        let names: Vec<String> = self.fit.items.iter().map(|item| item.name.clone()).collect();
+        let options = ScoreOptions::default();
+        let (mut rows, mut sites) = (0, Vec::new());
+        for (at, ((site, after), ids)) in self.fit.sites.iter().zip(&self.sites).zip(&self.ids).enumerate() {
+            let effect = self.effect(at, site).unwrap_or(0.0);
+            let students = bank.score(&after.table, &names, effect, &options, rows)?;
+            rows += students.len();
+            sites.push(SiteScores { name: site.name.clone(), ids: ids.clone(), students });
+        }
+        Ok(Scores { method: options.method, sites, notes: Vec::new() })
+    }
+
+    /// A sentence on sites whose students are scored as if they were at the average site, although sites differ.
+    pub fn scored_without_effect(&self) -> Option<String> {
+        let without = |(at, site): &(usize, &FitSite)| self.effect(*at, site).is_none();
+        let names: Vec<&str> =
+            self.fit.sites.iter().enumerate().filter(without).map(|(_, site)| site.name.as_str()).collect();
+        (self.fit.effects != "none" && !names.is_empty())
+            .then(|| format!("no effect is known for {}: scored with 0, the average site", listed(&names)))
+    }
+}

@@ -1,0 +1,273 @@
+//! What a caller says about a calibration, and what is wrong with it before any row is looked at.
+
+use fedirt_data::{Audience, BookletItems, CodebookItem, FixedItem};
+use fedirt_model::centre::{AlgorithmKind, Settings};
+use fedirt_model::exchange::Effects;
+use fedirt_model::items::{self, SlopeRule};
+use fedirt_model::private::MissingAnswers;
+use fedirt_model::quadrature::GridSpec;
+use fedirt_privacy::accountant::{AccountantError, Delta, Epsilon};
+use std::fmt;
+
+/// How a calibration is carried out. The default: 2PL for items with two categories and generalised partial credit for
+/// others, fixed effects where there are several sites, exact sums, Newton's method.
+///
+/// ```
+/// use fedirt::{FitMode, FitOptions};
+///
+/// let options = FitOptions { model: Some("grm".into()), mode: FitMode::Secure { publish_effects: false }, ..FitOptions::default() };
+/// assert!(options.problems().is_empty());
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct FitOptions {
+    /// Model of all items for which nothing else names one.
+    pub model: Option<String>,
+    /// Models of single items, by name.
+    pub item_models: Vec<(String, String)>,
+    /// The items with their categories and models; without it, those of the responses.
+    pub codebook: Option<Vec<CodebookItem>>,
+    /// Items with given parameters, which anchor the scale.
+    pub fixed_items: Vec<FixedItem>,
+    /// Site effects; `None`: fixed ones where there are several sites.
+    pub effects: Option<Effects>,
+    /// Who would learn what, if coordinator and sites were not in one process.
+    pub mode: FitMode,
+    /// The grid over ability.
+    pub quadrature: GridSpec,
+    /// Algorithm, tolerance, rounds.
+    pub settings: Settings,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self {
+            model: None,
+            item_models: Vec::new(),
+            codebook: None,
+            fixed_items: Vec::new(),
+            effects: None,
+            mode: FitMode::Plain,
+            quadrature: GridSpec::default(),
+            settings: Settings::default(),
+        }
+    }
+}
+
+/// Who learns what.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FitMode {
+    /// The coordinator sees each site's sums.
+    Plain,
+    /// The coordinator sees sums over all sites, of which there are three or more.
+    Secure {
+        /// Whether sites give their effects by name.
+        publish_effects: bool,
+    },
+    /// The coordinator sees sums with noise that protects each student.
+    Private(PrivateOptions),
+}
+
+/// What a private calibration promises.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrivateOptions {
+    /// ε, the privacy loss: 1 is strong, 8 weak.
+    pub epsilon: f64,
+    /// δ, the chance that ε does not hold: below 1/(10 N).
+    pub delta: f64,
+    /// Sites that may work with the coordinator; the others make up for their noise.
+    pub colluders: usize,
+    /// Whether rows that are all lowest or all highest are modelled apart.
+    pub mixture: bool,
+    /// What students were given, where they were given different items.
+    pub booklets: Vec<BookletItems>,
+    /// Rows that lack an answer.
+    pub missing: MissingAnswers,
+    /// Without site effects: SD of ability between sites.
+    pub site_sd: f64,
+}
+
+impl Default for PrivateOptions {
+    /// ε = 1 and δ = 10⁻⁶.
+    fn default() -> Self {
+        Self {
+            epsilon: 1.0,
+            delta: 1e-6,
+            colluders: 0,
+            mixture: false,
+            booklets: Vec::new(),
+            missing: MissingAnswers::Counted,
+            site_sd: 0.0,
+        }
+    }
+}
+
+/// An option that cannot be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OptionProblem {
+    /// The tolerance is no number above 0.
+    Tolerance(f64),
+    /// The range of the grid is no number above 0 and at most 20.
+    Range(f64),
+    /// Fewer than five nodes, or more than 501.
+    Nodes(usize),
+    /// Fewer than two rounds.
+    MaxRounds(usize),
+    /// No share of sites.
+    ClientFraction(f64),
+    /// No step size.
+    LearningRate(f64),
+    /// No local steps.
+    LocalEpochs(usize),
+    /// An algorithm that needs each site's own numbers.
+    SecureAlgorithm(AlgorithmKind),
+    /// ε.
+    Epsilon(f64, AccountantError),
+    /// δ.
+    Delta(f64, AccountantError),
+    /// An SD between sites that is none, or beside site effects.
+    SiteSd(f64),
+    /// A private fit has an algorithm of its own.
+    PrivateAlgorithm(AlgorithmKind),
+    /// A private fit knows fixed effects and none.
+    PrivateEffects,
+    /// A private fit estimates neither one slope for all items nor the SD of ability.
+    PrivateModel(String),
+    /// A private fit knows models with a single slope only.
+    PrivateSlopes(String),
+    /// A private fit knows no fixed items.
+    PrivateFixedItems,
+}
+
+impl OptionProblem {
+    /// What is wrong, for somebody.
+    pub fn told(&self, audience: Audience) -> String {
+        let named = |flag: &str, name: &str| match audience {
+            Audience::CommandLine => format!("--{flag}"),
+            Audience::Library | Audience::Page => format!("`{name}`"),
+        };
+        match self {
+            Self::Tolerance(x) => format!(
+                "{} {x}: a number above 0 is needed, such as 1e-6",
+                named("tolerance", "settings.tolerance")
+            ),
+            Self::Range(x) => format!(
+                "{} {x}: a number above 0 and at most 20 is needed, such as 6",
+                named("range", "quadrature.range")
+            ),
+            Self::Nodes(n) => {
+                format!("{} {n}: a whole number from 5 to 501 is needed", named("nodes", "quadrature.nodes"))
+            }
+            Self::MaxRounds(n) => format!(
+                "{} {n}: at least 2 are needed, as the first only finds a start",
+                named("max-rounds", "settings.max_rounds")
+            ),
+            Self::ClientFraction(x) => format!(
+                "{} {x}: a share above 0 and at most 1 is needed",
+                named("client-fraction", "settings.client_fraction")
+            ),
+            Self::LearningRate(x) => format!(
+                "{} {x}: a number above 0 is needed",
+                named("learning-rate", "settings.learning_rate")
+            ),
+            Self::LocalEpochs(n) => {
+                format!("{} {n}: at least 1 is needed", named("local-epochs", "settings.local_epochs"))
+            }
+            Self::SecureAlgorithm(algorithm) => format!(
+                "{}: {} needs each site's own numbers; newton and em need sums alone",
+                named("secure", "mode"),
+                algorithm.name()
+            ),
+            Self::Epsilon(x, error) => format!("{} {x}: {error}", named("epsilon", "epsilon")),
+            Self::Delta(x, error) => format!("{} {x}: {error}", named("delta", "delta")),
+            Self::SiteSd(x) => {
+                let none = match audience {
+                    Audience::CommandLine => "--effects none",
+                    Audience::Library | Audience::Page => "no site effects",
+                };
+                format!("{} {x}: a number of 0 or more is needed, and {none}", named("site-sd", "site_sd"))
+            }
+            Self::PrivateAlgorithm(_) => match audience {
+                Audience::CommandLine => {
+                    "--algorithm: --private has its own (score2), or takes fedirt-dp".to_owned()
+                }
+                Audience::Library | Audience::Page => {
+                    "`settings.algorithm`: a private fit has its own (score2)".to_owned()
+                }
+            },
+            Self::PrivateEffects => {
+                format!("{} random: private fits know fixed and none", named("effects", "effects"))
+            }
+            Self::PrivateModel(_) => format!(
+                "{}: 1pl, rasch and pcm estimate one slope or the SD of ability for all items, and private fits do not; use rasch-sd1, 2pl or gpcm",
+                named("model", "model")
+            ),
+            Self::PrivateSlopes(_) => format!(
+                "{}: private fits know models with a single slope only: 2pl, rasch-sd1, gpcm and grm",
+                named("model", "model")
+            ),
+            Self::PrivateFixedItems => {
+                format!("{}: private fits know no fixed items", named("fixed-items", "fixed_items"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for OptionProblem {
+    /// As somebody reads it who calls a library.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(Audience::Library))
+    }
+}
+
+impl std::error::Error for OptionProblem {}
+
+impl FitOptions {
+    /// Everything that cannot be, whatever the responses are.
+    pub fn problems(&self) -> Vec<OptionProblem> {
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        let share = |x: f64| x > 0.0 && x <= 1.0;
+        let (grid, settings) = (&self.quadrature, &self.settings);
+        let mut problems = Vec::new();
+        let mut need = |fine: bool, problem: OptionProblem| {
+            if !fine {
+                problems.push(problem);
+            }
+        };
+        need(positive(settings.tolerance), OptionProblem::Tolerance(settings.tolerance));
+        need(positive(grid.range) && grid.range <= 20.0, OptionProblem::Range(grid.range));
+        need((5..=501).contains(&grid.nodes), OptionProblem::Nodes(grid.nodes));
+        need(settings.max_rounds >= 2, OptionProblem::MaxRounds(settings.max_rounds));
+        need(share(settings.client_fraction), OptionProblem::ClientFraction(settings.client_fraction));
+        need(positive(settings.learning_rate), OptionProblem::LearningRate(settings.learning_rate));
+        need(settings.local_epochs >= 1, OptionProblem::LocalEpochs(settings.local_epochs));
+        let algorithm = settings.algorithm;
+        match &self.mode {
+            FitMode::Plain => {}
+            FitMode::Secure { .. } => {
+                let sums = matches!(algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
+                need(sums, OptionProblem::SecureAlgorithm(algorithm));
+            }
+            FitMode::Private(private) => {
+                if let Err(error) = Epsilon::new(private.epsilon) {
+                    need(false, OptionProblem::Epsilon(private.epsilon, error));
+                }
+                if let Err(error) = Delta::new(private.delta) {
+                    need(false, OptionProblem::Delta(private.delta, error));
+                }
+                let sd = private.site_sd;
+                let alone = sd == 0.0 || self.effects == Some(Effects::None);
+                need(sd.is_finite() && sd >= 0.0 && alone, OptionProblem::SiteSd(sd));
+                need(algorithm == AlgorithmKind::Newton, OptionProblem::PrivateAlgorithm(algorithm));
+                need(self.effects != Some(Effects::Random), OptionProblem::PrivateEffects);
+                if let Some(model) = self.model.as_deref().and_then(items::model) {
+                    let name = || model.name().to_owned();
+                    let shared = matches!(model.slope(), SlopeRule::LatentSd | SlopeRule::Common);
+                    need(!shared, OptionProblem::PrivateModel(name()));
+                    need(model.one_slope().is_some(), OptionProblem::PrivateSlopes(name()));
+                }
+                need(self.fixed_items.is_empty(), OptionProblem::PrivateFixedItems);
+            }
+        }
+        problems
+    }
+}
