@@ -271,7 +271,7 @@ fn a_private_study_shows_what_private_releases() {
     let (_, text) = browser.get("/studies/reading/results/items/1");
     assert!(text.contains("<dt>Answers</dt><dd>not released"), "{text}");
     let (status, text) = browser.post("/studies/reading/privacy", &[("epsilons", "1, 2")]);
-    assert!(status == 200 && text.contains("a remark of the tool"), "{text}");
+    assert!(status == 200 && text.contains("outweighs the sampling error"), "{text}");
     let (_, text) = browser.post("/studies/reading/privacy", &[("epsilons", "1, x")]);
     assert!(text.contains("is no number"), "{text}");
     server.stop().unwrap();
