@@ -1,4 +1,5 @@
-//! Who may log in: a file with names, roles and hashes of log-in keys. The keys themselves are nowhere.
+//! The list of people who may log in: a file with their names, roles and the hashes of their log-in keys. The keys
+//! themselves are stored nowhere.
 
 use crate::role::Role;
 use crate::secret::{Hash, Secret};
@@ -8,25 +9,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// Longest name of a person.
+/// Maximum length of a person's name, in characters.
 const LONGEST_NAME: usize = 60;
 
 /// A person who may log in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Login {
-    /// Who.
+    /// The person's name.
     pub name: String,
-    /// As what.
+    /// The role that decides what the person may do.
     pub role: Role,
     /// Hash of the log-in key.
     pub hash: Hash,
-    /// When it was made, for people.
+    /// When the log-in was made, as text for display.
     pub created: String,
 }
 
-/// Where log-ins are looked up.
+/// A source of log-ins, which the gate asks at every request.
 pub trait Logins: Send + Sync {
-    /// Everybody who may log in now. Whoever is gone from it is logged out.
+    /// Everybody who may log in now. People who are no longer in the list are logged out at their next request.
     fn current(&self) -> Vec<Login>;
 }
 
@@ -36,37 +37,37 @@ impl Logins for Vec<Login> {
     }
 }
 
-/// What can be wrong with the file.
+/// Why the access file cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// Its content does not hold.
+    /// The content of the file is not valid.
     #[error("{}: {reason}", .path.display())]
     Content {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What, and what would help.
+        /// What is wrong and what would help.
         reason: String,
     },
-    /// The name is taken.
+    /// Somebody with this name may log in already.
     #[error("{0} may log in already: revoke that first, or choose another name")]
     Taken(String),
-    /// The name is not one.
+    /// The name is empty, too long, or has characters that are not allowed.
     #[error("{0:?} is no name: 1 to {LONGEST_NAME} letters, digits, blanks and . _ - @ are")]
     Name(String),
-    /// Nobody has the name.
+    /// Nobody with this name may log in.
     #[error("nobody called {name} may log in; there are: {known}")]
     Unknown {
-        /// Who is not there.
+        /// The name that was given.
         name: String,
-        /// Who is.
+        /// The names of those who may log in.
         known: String,
     },
 }
@@ -87,10 +88,10 @@ struct Content {
     login: Vec<Entry>,
 }
 
-/// When the file was last changed, and what was in it.
+/// Cache of the file: when it was last changed, and its content then.
 type Remembered = Option<(SystemTime, u64, Vec<Login>)>;
 
-/// The file.
+/// The access file, with a cache of its content.
 #[derive(Debug)]
 pub struct Access {
     path: PathBuf,
@@ -101,12 +102,12 @@ const HEADING: &str = "# Who may log in to the pages, and as what: administrator
                        # Keys are not here, only their SHA-256. Lines may be deleted; whoever they name is logged out.\n\n";
 
 impl Access {
-    /// The file at a path; it need not be there.
+    /// Uses the file at a path. It need not exist yet.
     pub fn at(path: &Path) -> Self {
         Self { path: path.to_owned(), remembered: Mutex::new(None) }
     }
 
-    /// Everybody who may log in.
+    /// Reads everybody who may log in.
     pub fn read(&self) -> Result<Vec<Login>, AccessError> {
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
@@ -124,7 +125,7 @@ impl Access {
         content.login.into_iter().map(login).collect()
     }
 
-    /// Lets somebody in, with a new key.
+    /// Adds a person with a new log-in key.
     pub fn add(&self, name: &str, role: Role, key: &Secret, created: &str) -> Result<(), AccessError> {
         let fine = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '_' | '-' | '@');
         let name = name.trim();
@@ -139,7 +140,7 @@ impl Access {
         self.write(&logins)
     }
 
-    /// Lets somebody in no more.
+    /// Removes a person, who can then no longer log in.
     pub fn revoke(&self, name: &str) -> Result<(), AccessError> {
         let mut logins = self.read()?;
         let known: Vec<String> = logins.iter().map(|login| login.name.clone()).collect();
@@ -151,7 +152,7 @@ impl Access {
         self.write(&logins)
     }
 
-    /// All of it or nothing, readable by its owner alone.
+    /// Replaces the file atomically, readable and writable by its owner only.
     fn write(&self, logins: &[Login]) -> Result<(), AccessError> {
         let entry = |login: &Login| Entry {
             name: login.name.clone(),

@@ -1,4 +1,4 @@
-//! The stylesheet and the scripts, from the binary.
+//! The stylesheet and the scripts, which are part of the program and served from memory.
 
 use axum::extract::{Path, RawQuery};
 use axum::http::{StatusCode, header};
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 const CSS: &str = "text/css; charset=utf-8";
 const JS: &str = "text/javascript; charset=utf-8";
 
-// Pictures look and behave as in the report: the same sheet and scripts, which the figures bring.
+// Figures look and behave as in the report, because they use the same stylesheet and scripts.
 const STYLE: &str =
     concat!(include_str!("../../fedirt-figures/assets/report.css"), include_str!("../assets/pages.css"));
 const PAGE: &str = concat!(
@@ -31,7 +31,7 @@ const PAGE: &str = concat!(
 const FILES: [(&str, &str, &str); 3] =
     [("style.css", CSS, STYLE), ("first.js", JS, include_str!("../assets/first.js")), ("page.js", JS, PAGE)];
 
-/// Each file's name and the beginning of its hash.
+/// The name of each file with the first digits of the hash of its content.
 static VERSIONS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
     let version = |text: &str| HEXLOWER.encode(&Sha256::digest(text)[..8]);
     FILES.iter().map(|(name, _, text)| (*name, version(text))).collect()
@@ -41,12 +41,12 @@ fn version(name: &str) -> &'static str {
     VERSIONS.iter().find(|(known, _)| *known == name).map_or("", |(_, version)| version)
 }
 
-/// The address of a file, another one whenever its content is.
+/// The address of a file. It contains a hash of the content, so that browsers may cache the file for ever.
 pub fn address(name: &str) -> String {
     format!("/assets/{name}?v={}", version(name))
 }
 
-/// `GET /assets/{name}`: for anybody, as the log-in page needs them.
+/// `GET /assets/{name}`. No log-in is needed, because the log-in page uses these files too.
 pub(crate) async fn serve(Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
     let Some((name, kind, text)) = FILES.into_iter().find(|(known, _, _)| *known == name) else {
         return (StatusCode::NOT_FOUND, "there is no such file\n").into_response();

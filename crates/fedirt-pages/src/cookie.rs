@@ -1,9 +1,9 @@
-//! The cookie of a session.
+//! The cookie that identifies a session.
 
 use crate::secret::Secret;
 use axum::http::{HeaderMap, HeaderValue, header};
 
-/// How the cookie is called and guarded.
+/// The name of the session cookie and whether it is sent over TLS only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cookie {
     name: String,
@@ -11,13 +11,13 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// A cookie for pages of a name. Over TLS its name binds it to this very host (`__Host-`).
+    /// A cookie for the pages of this name. Over TLS the prefix `__Host-` binds it to this host.
     pub fn new(name: &str, secure: bool) -> Self {
         let prefix = if secure { "__Host-" } else { "" };
         Self { name: format!("{prefix}{name}"), secure }
     }
 
-    /// What a browser sent: the text, whether it is a secret or not.
+    /// The cookie's value as the browser sent it, before it is checked.
     pub fn find<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
         let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = all.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -32,7 +32,8 @@ impl Cookie {
         }
     }
 
-    /// The header that sets it. The browser forgets it when it closes; the server earlier.
+    /// The header that sets the cookie. The browser deletes it when it closes; the session at the server may expire
+    /// earlier.
     pub fn set(&self, secret: &Secret) -> Option<HeaderValue> {
         let mut value =
             HeaderValue::try_from(format!("{}={}{}", self.name, secret.reveal(), self.attributes())).ok()?;
@@ -40,7 +41,7 @@ impl Cookie {
         Some(value)
     }
 
-    /// The header that takes it away.
+    /// The header that deletes the cookie.
     pub fn clear(&self) -> Option<HeaderValue> {
         HeaderValue::try_from(format!("{}=; Max-Age=0{}", self.name, self.attributes())).ok()
     }

@@ -1,27 +1,27 @@
-//! Pages for when something is wrong: what, and what to do now.
+//! Error pages, which say what is wrong and what to do now.
 
 use crate::frame::{Frame, Link, respond};
 use askama::Template;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// Something is wrong.
+/// An error that is shown as a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageError {
-    /// The status.
+    /// The HTTP status.
     pub status: StatusCode,
-    /// What, as a heading.
+    /// The heading of the page.
     pub heading: String,
-    /// What, and what would help, as sentences.
+    /// What is wrong and what would help, one sentence or more.
     pub text: Vec<String>,
-    /// Where to go on.
+    /// The link that leads on from the page.
     pub next: Box<Link>,
-    /// Seconds to wait before another try.
+    /// Seconds to wait before the next attempt (`Retry-After`).
     pub wait: Option<u64>,
 }
 
 impl PageError {
-    /// A page that says what is wrong, and leads home.
+    /// An error page with a link to the first page.
     pub fn new(status: StatusCode, heading: &str, text: impl Into<String>) -> Self {
         Self {
             status,
@@ -32,28 +32,28 @@ impl PageError {
         }
     }
 
-    /// The same, leading somewhere else.
+    /// The same page with another link.
     pub fn leading(mut self, href: &str, text: &str) -> Self {
         self.next = Box::new(Link::new(href, text));
         self
     }
 
-    /// What was sent does not hold; one sentence per problem.
+    /// The request is not valid (400), with one sentence for each problem.
     pub fn bad(text: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "That cannot be done", text)
     }
 
-    /// There is nothing at this address.
+    /// There is no page at this address (404).
     pub fn not_found(text: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "There is nothing here", text)
     }
 
-    /// Not for this person.
+    /// The visitor lacks the right (403).
     pub fn forbidden(text: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "This is not for you to do", text)
     }
 
-    /// Our fault. What exactly is in the log, not on the page.
+    /// An internal error (500). The details are in the log and not on the page.
     pub fn ours() -> Self {
         let text =
             "Something went wrong on this machine. Nothing that was acknowledged is lost; the log says more.";

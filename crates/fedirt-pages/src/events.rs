@@ -1,4 +1,4 @@
-//! Server-sent events: a page hears that something has changed, and fetches its parts again.
+//! Server-sent events: they tell a page that something has changed, and the page then fetches its live parts again.
 
 use axum::body::{Body, Bytes};
 use axum::http::header;
@@ -8,11 +8,11 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::time::Duration;
 
-/// How often something is said, so that a connection that broke is noticed.
+/// Interval of keep-alive messages, by which both sides notice a broken connection.
 const BREATH: Duration = Duration::from_secs(15);
 
-/// A stream of events. `state` gives a text that is another one whenever the page should fetch itself again, and none when
-/// the stream is over; it is asked every `pace`, and once more when `stop` says that the server ends.
+/// A stream of events. `state` returns a text that changes whenever the page should be fetched again, and `None` when
+/// the stream ends. It is called at every `pace`, and once more when `stop` says that the server shuts down.
 pub fn stream(
     pace: Duration,
     mut state: impl FnMut() -> Option<String> + Send + 'static,
@@ -21,7 +21,7 @@ pub fn stream(
     let (mut sender, body) = Channel::<Bytes, Infallible>::new(4);
     tokio::spawn(async move {
         tokio::pin!(stop);
-        // Browsers that lose the connection come back after two seconds.
+        // Browsers that lose the connection try again after two seconds.
         let mut told: Option<String> = None;
         let mut quiet = Duration::ZERO;
         if sender.send_data(Bytes::from_static(b"retry: 2000\n\n")).await.is_err() {

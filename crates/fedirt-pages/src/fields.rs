@@ -1,32 +1,32 @@
-//! The fields of a form.
+//! The fields of a submitted form.
 
-/// What a form sent, in its order.
+/// The fields of a form, in the order in which they were sent.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// From a body (or a query) of the usual encoding.
+    /// Parses a body or a query (`application/x-www-form-urlencoded`).
     pub fn parse(bytes: &[u8]) -> Self {
         Self(form_urlencoded::parse(bytes).into_owned().collect())
     }
 
-    /// The first field of a name, without blanks around it; empty where there is none.
+    /// The first field of this name without surrounding blanks, or the empty text if there is none.
     pub fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value.trim())
     }
 
-    /// All fields of a name, such as ticked boxes.
+    /// All fields of this name, such as the ticked boxes of a list.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(n, _)| n == name).map(|(_, value)| value.trim())
     }
 
-    /// Whether a box was ticked.
+    /// Whether there is a field of this name: for a checkbox, whether it was ticked.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(n, _)| n == name)
     }
 }
 
-/// Fields may hold what is nobody else's business: only their names print.
+/// Fields may be confidential, so only their names are printed.
 impl std::fmt::Debug for Fields {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()

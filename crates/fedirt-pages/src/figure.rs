@@ -1,18 +1,18 @@
-//! Pictures on a page: the drawing in two widths, its notes, buttons to save it, and the numbers behind it.
+//! Figures on a page: the drawing in two widths, its notes, buttons to save it, and a table with its numbers.
 
 use crate::frame::Html;
 use askama::Template;
 use fedirt_figures::{Figure, Table};
 
-/// Longer drawings than this get a frame of their own to scroll in.
+/// Drawings that are taller than this scroll in a box of their own.
 const TALL: usize = 45;
 
-/// Where the numbers stand.
+/// Where the table with the numbers of a figure stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
-    /// Folded away under the picture.
+    /// Below the figure, collapsed until the reader opens it.
     Folded,
-    /// Open beside it.
+    /// Beside the figure, open.
     Beside,
 }
 
@@ -36,7 +36,7 @@ struct TablePart<'a> {
     worded: Vec<bool>,
 }
 
-/// A picture as markup. `id` must be a name, unique on the page.
+/// A figure as HTML. `id` must be unique on the page.
 pub fn figure(id: &str, figure: &Figure, numbers: Numbers) -> Html {
     let rows = figure.tables.first().map_or(0, |table| table.rows.len());
     let part = FigurePart {
@@ -52,7 +52,7 @@ pub fn figure(id: &str, figure: &Figure, numbers: Numbers) -> Html {
     Html(part.render().unwrap_or_default())
 }
 
-/// A table that sorts.
+/// A table whose columns the reader can sort.
 pub fn table(table: &Table) -> Html {
     let is_number = |cell: &String| {
         cell.is_empty() || cell == "–" || cell.replace(['\u{202f}', ','], "").parse::<f64>().is_ok()
@@ -63,7 +63,8 @@ pub fn table(table: &Table) -> Html {
     Html(TablePart { table, worded }.render().unwrap_or_default())
 }
 
-/// A drawing without a style attribute, which the pages' policy would refuse: the sheet says the same.
+/// A drawing without its style attribute, which the content security policy of the pages would block. The stylesheet has
+/// the same rules.
 pub fn still(svg: &str) -> Html {
     Html(svg.replacen(" style=\"font-variant-numeric:tabular-nums\"", "", 1))
 }

@@ -1,4 +1,4 @@
-//! The page around the content.
+//! The layout around the content of every page: title, navigation, footer.
 
 use crate::assets;
 use crate::guard::Visitor;
@@ -7,7 +7,7 @@ use askama::filters::HtmlSafe;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// Markup of ours: what it holds was escaped where it was made.
+/// HTML that this program made. Everything in it was escaped when it was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Html(pub String);
 
@@ -19,24 +19,24 @@ impl std::fmt::Display for Html {
 
 impl HtmlSafe for Html {}
 
-/// A link, or an entry of a menu.
+/// A link or an entry of a menu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Where to.
+    /// The address.
     pub href: String,
-    /// What it says.
+    /// The text of the link.
     pub text: String,
-    /// Whether it is where the reader is.
+    /// Whether it leads to the current page.
     pub here: bool,
 }
 
 impl Link {
-    /// A link.
+    /// A link to another page.
     pub fn new(href: impl Into<String>, text: impl Into<String>) -> Self {
         Self { href: href.into(), text: text.into(), here: false }
     }
 
-    /// A link that may be where the reader is.
+    /// An entry of a menu, which may be the current page.
     pub fn entry(href: impl Into<String>, text: impl Into<String>, here: bool) -> Self {
         Self { here, ..Self::new(href, text) }
     }
@@ -47,27 +47,27 @@ impl Link {
 pub struct Frame {
     /// Title of the page, for the browser's tab.
     pub title: String,
-    /// Whose pages these are, such as `coordinator`.
+    /// The program whose pages these are, such as `coordinator`.
     pub product: &'static str,
-    /// Who looks at it, if logged in.
+    /// The visitor, if somebody is logged in.
     pub visitor: Option<Visitor>,
-    /// The way from the first page to here, without here.
+    /// Breadcrumbs: the pages above this one, without this one.
     pub crumbs: Vec<Link>,
-    /// Sister pages.
+    /// Tabs: the pages beside this one.
     pub tabs: Vec<Link>,
-    /// Where the page hears that something has changed; its parts with `data-live` are then fetched again.
+    /// The address of the server-sent events that make the page fetch its parts with `data-live` again.
     pub live: Option<String>,
     /// Version of the program.
     pub version: &'static str,
 }
 
 impl Frame {
-    /// The frame of a page for a visitor.
+    /// The layout of a page for somebody who is logged in.
     pub fn of(visitor: &Visitor, title: impl Into<String>) -> Self {
         Self { product: visitor.product, visitor: Some(visitor.clone()), ..Self::bare(title) }
     }
 
-    /// The frame of a page for anybody.
+    /// The layout of a page for which no log-in is needed.
     pub fn bare(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -80,19 +80,19 @@ impl Frame {
         }
     }
 
-    /// With the way to here.
+    /// Adds breadcrumbs.
     pub fn under(mut self, crumbs: Vec<Link>) -> Self {
         self.crumbs = crumbs;
         self
     }
 
-    /// With sister pages.
+    /// Adds tabs.
     pub fn beside(mut self, tabs: Vec<Link>) -> Self {
         self.tabs = tabs;
         self
     }
 
-    /// A page that updates itself when `events` says so.
+    /// Makes the page update itself whenever the events at this address say so.
     pub fn live(mut self, events: impl Into<String>) -> Self {
         self.live = Some(events.into());
         self
@@ -103,24 +103,24 @@ impl Frame {
         assets::address(name)
     }
 
-    /// The hidden field that every form needs.
+    /// The hidden field with the token against forged requests (CSRF), which every form needs.
     pub fn csrf(&self) -> Html {
         let token = self.visitor.as_ref().map_or_else(String::new, |v| v.forms.reveal());
         Html(format!("<input type=\"hidden\" name=\"csrf\" value=\"{token}\">"))
     }
 }
 
-/// A page as a response.
+/// Renders a page as a response.
 pub fn render(page: &impl Template) -> Response {
     respond(StatusCode::OK, page)
 }
 
-/// A page as a response with a status.
+/// Renders a page as a response with this status.
 pub fn respond(status: StatusCode, page: &impl Template) -> Response {
     let html = [(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))];
     match page.render() {
         Ok(text) => (status, html, text).into_response(),
-        // Writing to memory does not fail; if it did, there would be no page to say so.
+        // Rendering into memory does not fail. If it did, no page could report it.
         Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be written\n").into_response(),
     }
 }

@@ -1,4 +1,4 @@
-//! What stands before every page.
+//! Access control for all pages: host, session, log-in attempts and the origin of requests.
 
 use crate::access::{Login, Logins};
 use crate::cookie::Cookie;
@@ -9,31 +9,31 @@ use axum::http::{HeaderMap, header};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What comes from outside: the time, and randomness that nobody can guess.
+/// The clock and the random generator of the operating system, which the caller provides.
 pub trait Outside: Send + Sync {
-    /// Milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     fn now(&self) -> u64;
-    /// Fills bytes from the operating system; false if it cannot.
+    /// Fills the bytes with randomness of the operating system. Returns false if there is none.
     fn fill(&self, bytes: &mut [u8]) -> bool;
 }
 
-/// How pages are reached and guarded.
+/// How the pages are reached and protected.
 #[derive(Debug, Clone)]
 pub struct GateSettings {
-    /// Whose pages, such as `coordinator`; the cookie is called after it.
+    /// The program whose pages these are, such as `coordinator`. It is part of the cookie's name.
     pub product: &'static str,
-    /// Their port, which the cookie is called after too: browsers keep one jar for all ports of a host.
+    /// The port, which is part of the cookie's name too, because browsers share cookies among all ports of a host.
     pub port: u16,
-    /// Whether they are served over TLS.
+    /// Whether the pages are served over TLS.
     pub tls: bool,
-    /// Hosts that they may be called by, without ports. Another name is refused, so that a foreign page cannot make its
-    /// own name point here.
+    /// Host names under which the pages may be called, without ports. Requests with another name are refused, which prevents
+    /// DNS rebinding.
     pub hosts: Vec<String>,
-    /// How long sessions last.
+    /// When sessions expire.
     pub lifetimes: Lifetimes,
 }
 
-/// The gate.
+/// The access control of all pages.
 pub struct Gate {
     settings: GateSettings,
     cookie: Cookie,
@@ -54,31 +54,31 @@ impl std::fmt::Debug for Gate {
     }
 }
 
-/// Why nobody was let in.
+/// Why a log-in was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// The key is none.
+    /// Nobody has this key.
     Unknown,
-    /// Too many tries: seconds to wait.
+    /// There were too many failed attempts. The number of seconds to wait is given.
     TooMany(u64),
-    /// The system gives no randomness.
+    /// The operating system provides no randomness.
     NoRandomness,
 }
 
 impl Gate {
-    /// A gate.
+    /// Access control with these settings and log-ins.
     pub fn new(settings: GateSettings, logins: Arc<dyn Logins>, outside: Arc<dyn Outside>) -> Self {
         let cookie = Cookie::new(&format!("fedirt-{}-{}", settings.product, settings.port), settings.tls);
         let inside = Inside { sessions: Sessions::new(settings.lifetimes), attempts: Attempts::default() };
         Self { settings, cookie, logins, outside, inside: Mutex::new(inside) }
     }
 
-    /// How pages are reached.
+    /// The settings.
     pub fn settings(&self) -> &GateSettings {
         &self.settings
     }
 
-    /// The cookie of sessions.
+    /// The session cookie.
     pub(crate) fn cookie(&self) -> &Cookie {
         &self.cookie
     }
@@ -92,18 +92,18 @@ impl Gate {
         self.outside.fill(&mut bytes).then(|| Secret::from_bytes(bytes))
     }
 
-    /// Lets somebody in with a log-in key; returns the cookie's secret.
+    /// Logs somebody in with a log-in key, and returns the secret for the session cookie.
     pub(crate) fn enter(&self, address: IpAddr, key: &str) -> Result<Secret, Refused> {
         let now = self.outside.now();
         let hash = Secret::from_text(key).map(|key| key.hash());
         let known = self.logins.current();
-        // All are compared, so that the time does not tell which is near.
+        // The key is compared with all hashes, so that the time taken does not reveal a near match.
         let found = known.iter().fold(None, |found, login| {
             if hash.is_some_and(|hash| hash.same(&login.hash)) { Some(login.hash) } else { found }
         });
         let Some(login) = found else {
-            // A right key is let in whoever has guessed before: 32 random bytes are not found by trying, and nobody is to be
-            // kept out by others' mistakes.
+            // A correct key is accepted whatever others have tried before: 32 random bytes cannot be guessed, and nobody should be
+            // locked out by the mistakes of others.
             let wait = self.inside().attempts.wait(now, address);
             if wait > 0 {
                 return Err(Refused::TooMany(wait));
@@ -118,7 +118,7 @@ impl Gate {
         Ok(cookie)
     }
 
-    /// Who sends these headers.
+    /// The visitor whose session cookie is in these headers.
     pub(crate) fn who(&self, headers: &HeaderMap, passive: bool) -> Option<(Login, Open)> {
         let cookie = Secret::from_text(self.cookie.find(headers)?)?;
         let open = self.inside().sessions.find(self.outside.now(), &cookie, passive)?;
@@ -129,14 +129,14 @@ impl Gate {
         login.map(|login| (login, open))
     }
 
-    /// Ends the session of these headers.
+    /// Ends the session whose cookie is in these headers.
     pub(crate) fn leave(&self, headers: &HeaderMap) {
         if let Some(cookie) = self.cookie.find(headers).and_then(Secret::from_text) {
             self.inside().sessions.end(&cookie);
         }
     }
 
-    /// Whether a request calls the pages by a name of theirs.
+    /// Whether the `Host` of a request is one of the allowed names.
     pub(crate) fn knows_host(&self, headers: &HeaderMap) -> bool {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let name = match host.strip_prefix('[') {
@@ -146,12 +146,12 @@ impl Gate {
         self.settings.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
-    /// Whether a request that changes something was sent by one of these pages.
+    /// Whether a request that changes something was sent by one of these pages, judged by `Origin` or `Referer`.
     pub(crate) fn is_ours(&self, headers: &HeaderMap) -> bool {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST.as_str()).unwrap_or_default();
         let own = format!("{}://{host}", if self.settings.tls { "https" } else { "http" });
-        // A browser says at least one of the two with every form.
+        // Browsers send at least one of these two headers with every form.
         match (text("origin"), text("sec-fetch-site")) {
             (None, None) => false,
             (origin, site) => {

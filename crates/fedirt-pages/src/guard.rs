@@ -1,4 +1,4 @@
-//! The guard at each route: in this order host, origin, session, right, form.
+//! Middleware before each route. It checks, in this order, host, origin, session, right and form token.
 
 use crate::access::Login;
 use crate::error::PageError;
@@ -16,25 +16,25 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest form.
+/// Maximum size of a form, in bytes.
 pub const LONGEST_FORM: usize = 4 << 20;
-/// How long a form may take to arrive.
+/// Time limit for receiving a form.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The other end of a connection: the server puts it into every request.
+/// The address of the client. The server adds it to every request as an extension.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub SocketAddr);
 
-/// Who looks at a page. Handlers behind a right find it as an extension.
+/// The person who is logged in. Handlers of routes that need a right find it as an extension of the request.
 #[derive(Debug, Clone)]
 pub struct Visitor {
     /// Name.
     pub name: String,
     /// Role.
     pub role: Role,
-    /// What forms send back.
+    /// The token that forms must send back (CSRF).
     pub forms: Secret,
-    /// Whose pages these are.
+    /// The program whose pages these are.
     pub product: &'static str,
 }
 
@@ -43,38 +43,38 @@ impl Visitor {
         Self { name: login.name, role: login.role, forms: open.forms, product: gate.settings().product }
     }
 
-    /// Whether they may.
+    /// Whether the visitor has this right.
     pub fn may(&self, right: Right) -> bool {
         self.role.may(right)
     }
 
-    /// Whether they may change something: for templates, which leave out what would be refused.
+    /// Whether the visitor may change something. Templates leave out what would be refused.
     pub fn administers(&self) -> bool {
         self.may(Right::Administer)
     }
 
-    /// Whether they may try something out.
+    /// Whether the visitor may have something computed.
     pub fn analyses(&self) -> bool {
         self.may(Right::Analyse)
     }
 }
 
-/// What a route takes when something is sent to it.
+/// What the body of a `POST` request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// A form.
     Form,
-    /// A file as it is, which the handler reads; the form's token stands in [`TOKEN`].
+    /// A file, which the handler reads itself. The form token is in the header [`TOKEN`].
     File,
 }
 
-/// Header with the token of a page that sends a file.
+/// The header that carries the form token when a page uploads a file.
 const TOKEN: &str = "x-fedirt-form";
 
-/// A gate, what a route needs (none: anybody may), and what it takes.
+/// The gate, the right that a route needs (`None`: no log-in), and what its body is.
 pub(crate) type Guarded = (Arc<Gate>, Option<Right>, Takes);
 
-/// Stands before a handler.
+/// The middleware: runs all checks and then the handler.
 pub(crate) async fn guard(
     State((gate, right, takes)): State<Guarded>,
     mut request: Request,
@@ -127,7 +127,8 @@ pub(crate) async fn guard(
     next.run(request).await
 }
 
-/// Refuses what was sent, read to its end and forgotten: a connection that is closed under a form shows no page at all.
+/// Refuses a request after reading its body to the end, because a browser whose connection is closed while it sends a form
+/// shows no page at all.
 async fn after(request: Request, answer: Response) -> Response {
     if request.method() == Method::POST {
         let body = request.into_body();
@@ -136,7 +137,7 @@ async fn after(request: Request, answer: Response) -> Response {
     answer
 }
 
-/// Somebody who is not logged in is sent to the door; whose session is over is told so, and brought back afterwards.
+/// Redirects to the log-in page. It says so if the session has expired, and leads back afterwards.
 fn stranger(gate: &Gate, request: &Request, tell: bool) -> Response {
     let path = request.uri().path_and_query().map_or("/", |p| p.as_str());
     if tell || gate.cookie().find(request.headers()).is_some() {
@@ -145,7 +146,7 @@ fn stranger(gate: &Gate, request: &Request, tell: bool) -> Response {
     Redirect::to(&login::address(path)).into_response()
 }
 
-/// Reads a form into [`Fields`], and checks its token where there is a session.
+/// Reads a form into [`Fields`], and checks its token if there is a session.
 async fn form(request: Request, visitor: Option<&Visitor>) -> Result<Request, Box<PageError>> {
     let (mut parts, body) = request.into_parts();
     let kind =
@@ -180,7 +181,7 @@ fn not_our_form() -> PageError {
     )
 }
 
-/// The address at the other end, for counting.
+/// The client's address, by which failed log-ins are counted.
 pub(crate) fn peer(request: &Request) -> IpAddr {
     request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
 }

@@ -1,8 +1,9 @@
-//! Headers that keep browsers careful.
+//! Security headers of every response.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// Scripts, styles and pictures come from here alone; nothing inline runs, and nobody may frame a page.
+/// The content security policy: scripts, styles and images come from this server only, nothing inline runs, and no other
+/// page may embed these.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                           connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -10,7 +11,7 @@ const HEADERS: [(HeaderName, &str); 8] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    // Not "no-referrer": under that browsers hide the origin of forms too, by which we know our own.
+    // Not "no-referrer", because browsers then hide the origin of forms too, and we need it to recognise our own.
     (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
@@ -21,7 +22,8 @@ const HEADERS: [(HeaderName, &str); 8] = [
     ),
 ];
 
-/// Adds them. What is not said to be kept is not kept anywhere. (No word on TLS: that would hold for every port of the host.)
+/// Adds the headers. Responses are not cached unless a handler says otherwise. There is no `Strict-Transport-Security`,
+/// because it would apply to all ports of the host.
 pub fn add(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));

@@ -1,15 +1,15 @@
-//! How often somebody may try to log in.
+//! Rate limit for failed log-ins.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Milliseconds over which failures are counted.
+/// Length of the time window in which failures are counted, in milliseconds.
 const WINDOW: u64 = 15 * 60_000;
-/// Failures from one address in that time.
+/// Failures that one address may have within the window.
 const PER_ADDRESS: u32 = 10;
-/// Failures from everywhere in that time.
+/// Failures that all addresses together may have within the window.
 const GLOBAL: u32 = 200;
-/// Addresses that are remembered.
+/// Maximum number of addresses that are remembered.
 const MOST: usize = 10_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +32,7 @@ impl Count {
     }
 }
 
-/// Failed attempts.
+/// The failed attempts of the last window, by address.
 #[derive(Debug, Default)]
 pub struct Attempts {
     all: Count,
@@ -40,13 +40,13 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Seconds that an address must wait before its next attempt; 0: none.
+    /// Seconds that an address must wait before its next attempt, or 0 if it need not wait.
     pub fn wait(&self, now: u64, address: IpAddr) -> u64 {
         let own = self.by_address.get(&network(address)).map_or(0, |count| count.wait(now, PER_ADDRESS));
         own.max(self.all.wait(now, GLOBAL))
     }
 
-    /// An attempt failed.
+    /// Records a failed attempt.
     pub fn failed(&mut self, now: u64, address: IpAddr) {
         self.all.add(now);
         if self.by_address.len() >= MOST {
@@ -58,7 +58,7 @@ impl Attempts {
     }
 }
 
-/// One household or office of the newer protocol has 2⁶⁴ addresses: they count as one.
+/// The address by which attempts are counted. An IPv6 household or office has a whole /64 network, which counts as one.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => {

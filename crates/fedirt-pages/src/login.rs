@@ -1,4 +1,4 @@
-//! Logging in and out.
+//! The pages for logging in and out.
 
 use crate::error::PageError;
 use crate::fields::Fields;
@@ -11,7 +11,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use std::sync::Arc;
 
-/// Longest address that somebody is brought back to.
+/// Maximum length of the path to which a visitor returns after logging in.
 const LONGEST: usize = 2000;
 
 #[derive(Template)]
@@ -24,14 +24,14 @@ struct LoginPage {
     next: String,
 }
 
-/// Where somebody logs in who wanted to go to `path`.
+/// The address of the log-in page that leads on to `path`.
 pub(crate) fn address(path: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     let text = query.append_pair("next", path).finish();
     format!("/login?{text}")
 }
 
-/// A path of these pages, or the first page: nobody is led elsewhere.
+/// A path of these pages, or the first page: the log-in never redirects to another site.
 fn local(path: &str) -> String {
     let fine = path.starts_with('/')
         && !path.starts_with("//")
@@ -47,7 +47,7 @@ fn page(gate: &Gate, heading: &'static str, text: &'static str, next: &str) -> L
     LoginPage { frame, heading, text, problem: None, next: local(next) }
 }
 
-/// Whose session is over logs in again, and goes on where they were.
+/// The log-in page for a visitor whose session has expired. It leads back to the page they came from.
 pub(crate) fn expired(gate: &Gate, path: &str) -> Response {
     let text = "You were away for a while, your log-in was revoked, or the program was started again. What you sent last was \
                 not carried out. Log in, and you are back where you were.";

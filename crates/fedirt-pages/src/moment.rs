@@ -1,10 +1,10 @@
-//! A time on a page: written in UTC, shown by a script in the viewer's own zone.
+//! A time on a page: written in UTC, and shown by a script in the time zone of the reader.
 
 use askama::filters::HtmlSafe;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Milliseconds since 1970.
+/// A time in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub u64);
 

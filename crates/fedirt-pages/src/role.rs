@@ -1,35 +1,35 @@
-//! Who may do what, in one place.
+//! Roles and rights.
 
 use serde::{Deserialize, Serialize};
 
-/// What a person is to the pages.
+/// The role of a person, which decides what they may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Sees everything, changes nothing.
+    /// May see everything and change nothing.
     Auditor,
-    /// Works with results and tries plans out, and changes nothing.
+    /// May also have something computed, such as a forecast for a plan, but changes nothing.
     Analyst,
-    /// Runs studies.
+    /// May do everything.
     Administrator,
 }
 
-/// What a page needs.
+/// The right that a page needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// To look.
+    /// To see something.
     Read,
-    /// To have something computed that is kept nowhere.
+    /// To have something computed that is not stored.
     Analyse,
     /// To change something.
     Administer,
 }
 
 impl Role {
-    /// All of them, the least first.
+    /// All roles, from the least to the most powerful.
     pub const ALL: [Self; 3] = [Self::Auditor, Self::Analyst, Self::Administrator];
 
-    /// Whether it may.
+    /// Whether the role has this right.
     pub fn may(self, right: Right) -> bool {
         match right {
             Right::Read => true,
@@ -38,7 +38,7 @@ impl Role {
         }
     }
 
-    /// Its name.
+    /// The name of the role.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auditor => "auditor",

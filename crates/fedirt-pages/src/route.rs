@@ -1,4 +1,4 @@
-//! Routes that say what they need.
+//! Routes, each with the right that it needs.
 
 use crate::gate::Gate;
 use crate::guard::{Takes, guard};
@@ -11,14 +11,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use std::sync::Arc;
 
-/// A page: method, path, the right it needs, and its handler (which takes this method only).
+/// A page: its method, its path, the right that it needs, and its handler, which takes this method only.
 #[derive(Debug)]
 pub struct Route<S> {
     /// `get` or `post`, for lists and tests.
     pub method: &'static str,
     /// Path.
     pub path: &'static str,
-    /// What a visitor needs.
+    /// The right that a visitor needs.
     pub right: Right,
     /// Handler.
     pub handler: MethodRouter<S>,
@@ -26,23 +26,23 @@ pub struct Route<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> Route<S> {
-    /// A page to look at.
+    /// A page that is read.
     pub fn get(path: &'static str, right: Right, handler: MethodRouter<S>) -> Self {
         Self { method: "get", path, right, handler, takes: Takes::Form }
     }
 
-    /// A form that is sent.
+    /// A form that is submitted.
     pub fn post(path: &'static str, right: Right, handler: MethodRouter<S>) -> Self {
         Self { method: "post", path, right, handler, takes: Takes::Form }
     }
 
-    /// A file that a page sends, which the handler reads from the request's body.
+    /// A file that is uploaded. The handler reads it from the body of the request.
     pub fn file(path: &'static str, right: Right, handler: MethodRouter<S>) -> Self {
         Self { takes: Takes::File, ..Self::post(path, right, handler) }
     }
 }
 
-/// All pages behind their gate, with log-in, stylesheet and scripts.
+/// The router of all pages behind their access control, with the log-in page, the stylesheet and the scripts.
 pub fn router<S: Clone + Send + Sync + 'static>(gate: &Arc<Gate>, routes: Vec<Route<S>>, state: S) -> Router {
     let guarded = |right: Option<Right>, takes| from_fn_with_state((gate.clone(), right, takes), guard);
     let mut router = Router::new();

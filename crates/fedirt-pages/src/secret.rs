@@ -1,24 +1,24 @@
-//! Secrets of log-ins, sessions and forms: 32 random bytes that never print.
+//! The secrets of log-ins, sessions and forms: 32 random bytes that are never printed.
 
 use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
-/// Bytes of a secret.
+/// Length of a secret in bytes.
 pub const BYTES: usize = 32;
 
-/// A secret. It is wiped when dropped.
+/// A secret. Its memory is overwritten when it is dropped.
 #[derive(Clone)]
 pub struct Secret([u8; BYTES]);
 
 impl Secret {
-    /// A secret of these bytes, which come from the operating system.
+    /// A secret with these bytes, which must be random.
     pub fn from_bytes(bytes: [u8; BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// From its text; blanks around it do not matter.
+    /// Parses the text of a secret. Surrounding blanks are ignored.
     pub fn from_text(text: &str) -> Option<Self> {
         let mut bytes = BASE64URL_NOPAD.decode(text.trim().as_bytes()).ok()?;
         let secret = <[u8; BYTES]>::try_from(bytes.as_slice()).ok().map(Self);
@@ -26,17 +26,17 @@ impl Secret {
         secret
     }
 
-    /// Its text, for a cookie, a form or a person: whoever calls this lets it out.
+    /// The secret as text, for a cookie, a form or a person. The caller is responsible for keeping it confidential.
     pub fn reveal(&self) -> String {
         BASE64URL_NOPAD.encode(&self.0)
     }
 
-    /// Its SHA-256: what is kept in its place.
+    /// The SHA-256 hash, which is stored in place of the secret.
     pub fn hash(&self) -> Hash {
         Hash(Sha256::digest(self.0).into())
     }
 
-    /// Whether a text is this secret, in a time that does not tell how much of it is right.
+    /// Whether a text is this secret, compared in constant time.
     pub fn is(&self, text: &str) -> bool {
         Self::from_text(text).is_some_and(|other| bool::from(other.0.ct_eq(&self.0)))
     }
@@ -54,23 +54,23 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// SHA-256 of a secret.
+/// The SHA-256 hash of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// From hexadecimal digits.
+    /// Parses hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Self> {
         let bytes = HEXLOWER.decode(text.trim().as_bytes()).ok()?;
         <[u8; 32]>::try_from(bytes).ok().map(Self)
     }
 
-    /// As hexadecimal digits.
+    /// The hash as hexadecimal digits.
     pub fn hex(&self) -> String {
         HEXLOWER.encode(&self.0)
     }
 
-    /// Whether two are the same, in constant time.
+    /// Whether two hashes are equal, compared in constant time.
     pub fn same(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

@@ -1,14 +1,14 @@
-//! Who is logged in. Sessions are kept in memory: a restart ends them all.
+//! Sessions of people who are logged in. They are kept in memory only, so a restart of the program ends them.
 
 use crate::secret::{Hash, Secret};
 use std::collections::BTreeMap;
 
-/// How long sessions last, in milliseconds.
+/// When sessions expire, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// Without a request.
+    /// After the last request.
     pub idle: u64,
-    /// In all.
+    /// After the log-in, whatever happens.
     pub longest: u64,
 }
 
@@ -18,7 +18,7 @@ impl Default for Lifetimes {
     }
 }
 
-/// Most sessions at a time: beyond them the oldest ends.
+/// Maximum number of sessions. When there are more, the oldest one ends.
 const MOST: usize = 1000;
 
 #[derive(Debug)]
@@ -29,24 +29,24 @@ struct Session {
     seen: u64,
 }
 
-/// The sessions, by the hash of their cookie.
+/// All sessions, by the hash of their cookie.
 #[derive(Debug, Default)]
 pub struct Sessions {
     lifetimes: Lifetimes,
     open: BTreeMap<Hash, Session>,
 }
 
-/// A session that is open.
+/// What a session that has not expired is known by.
 #[derive(Debug, Clone)]
 pub struct Open {
-    /// Hash of the log-in key that opened it.
+    /// Hash of the log-in key with which it was opened.
     pub login: Hash,
-    /// What every form must send back.
+    /// The token that every form must send back (CSRF).
     pub forms: Secret,
 }
 
 impl Sessions {
-    /// None yet.
+    /// No sessions yet.
     pub fn new(lifetimes: Lifetimes) -> Self {
         Self { lifetimes, open: BTreeMap::new() }
     }
@@ -56,7 +56,7 @@ impl Sessions {
             || now.saturating_sub(session.began) >= self.lifetimes.longest
     }
 
-    /// Opens a session for a log-in. `cookie` and `forms` are fresh.
+    /// Opens a session for a log-in. `cookie` and `forms` must be newly drawn.
     pub fn begin(&mut self, now: u64, cookie: &Secret, forms: Secret, login: Hash) {
         let ended: Vec<Hash> =
             self.open.iter().filter(|(_, s)| self.over(s, now)).map(|(id, _)| *id).collect();
@@ -69,7 +69,7 @@ impl Sessions {
         self.open.insert(cookie.hash(), Session { login, forms, began: now, seen: now });
     }
 
-    /// The session of a cookie, which is now used. `passive` requests (a page that updates itself) do not prolong it.
+    /// The session of a cookie. The request prolongs it, unless it is `passive` (sent by a page that updates itself).
     pub fn find(&mut self, now: u64, cookie: &Secret, passive: bool) -> Option<Open> {
         let id = cookie.hash();
         if self.open.get(&id).is_none_or(|session| self.over(session, now)) {
