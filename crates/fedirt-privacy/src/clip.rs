@@ -6,24 +6,24 @@
 use crate::noise::NoiseShare;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Largest C/γ.
+/// Largest ratio C/γ of clipping norm and lattice step.
 const MOST_STEPS: f64 = 4_611_686_018_427_387_904.0;
 
 /// Why rows cannot be added up, or noise not added to their sum. Never because of a row.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ClipError {
-    /// γ is no power of two.
+    /// The lattice step γ is not a power of two.
     #[error("the lattice step is {0:e}; it must be a power of two")]
     Step(f64),
     /// C has less than one lattice step, or more than 2⁶².
     #[error("the clipping norm {clip:e} is not from 1 to 2^62 lattice steps of {step:e}")]
     Clip {
-        /// C.
+        /// C, the clipping norm: no row is longer.
         clip: f64,
-        /// γ.
+        /// γ, the lattice step: rows are rounded to multiples of it.
         step: f64,
     },
-    /// Noise of another width.
+    /// The noise has another number of coordinates than the sum.
     #[error("the sum has {rows} coordinates, and the noise {noise}")]
     Width {
         /// Coordinates of the sum.
@@ -87,7 +87,7 @@ impl Clipper {
         (square <= self.limit && row.len() == self.sum.len()).then_some(())
     }
 
-    /// Adds a row.
+    /// Clips a row and adds it to the sum.
     pub fn add(&mut self, row: &[f64]) {
         if self.quantise(row).is_some() {
             self.sum.iter_mut().zip(self.row.iter()).for_each(|(s, q)| *s = s.wrapping_add(*q));
@@ -95,7 +95,7 @@ impl Clipper {
         self.row.as_mut_slice().zeroize();
     }
 
-    /// The sum.
+    /// Ends the summation.
     pub fn finish(self) -> ClippedSum {
         ClippedSum(self.sum)
     }
@@ -117,7 +117,7 @@ impl std::fmt::Debug for Clipper {
 pub struct ClippedSum(Zeroizing<Vec<i64>>);
 
 impl ClippedSum {
-    /// Coordinates.
+    /// The number of coordinates.
     pub fn width(&self) -> usize {
         self.0.len()
     }
@@ -156,7 +156,7 @@ impl NoisySum {
         &self.0
     }
 
-    /// The words, to be masked.
+    /// The words, ready to be masked.
     pub fn into_words(self) -> Vec<u64> {
         self.0
     }

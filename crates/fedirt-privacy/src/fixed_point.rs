@@ -23,7 +23,7 @@ pub enum FixedPointError {
     OutOfBound {
         /// Position in the vector.
         index: usize,
-        /// Its bound.
+        /// The bound on the number.
         bound: f64,
     },
 }
@@ -45,7 +45,7 @@ impl FixedPoint {
         Ok(Self { bound, scale: 2f64.powi(bits) })
     }
 
-    /// Numbers as ring elements, rounded to nearest.
+    /// Converts numbers to ring elements, rounded to nearest.
     pub fn encode(&self, values: &[f64]) -> Result<Vec<u64>, FixedPointError> {
         values
             .iter()
@@ -60,7 +60,7 @@ impl FixedPoint {
             .collect()
     }
 
-    /// Ring elements as numbers.
+    /// Converts ring elements to numbers.
     pub fn decode(&self, words: &[u64]) -> Vec<f64> {
         words.iter().map(|&w| w as i64 as f64 / self.scale).collect()
     }

@@ -110,17 +110,17 @@ impl DistributedNoise {
 /// The price of integer noise: η on the log-ratio and κ on the probability, summed over rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slack {
-    /// η.
+    /// η: ε grows by 2η.
     pub eta: f64,
-    /// κ.
+    /// κ: δ grows by (1 + e^{ε+η})κ.
     pub kappa: f64,
 }
 
 impl Slack {
-    /// No price: before the first round.
+    /// No price, as before the first round.
     pub const NONE: Self = Self { eta: 0.0, kappa: 0.0 };
 
-    /// The price of both.
+    /// The price of both together.
     pub fn and(self, other: Self) -> Self {
         Self { eta: self.eta + other.eta, kappa: self.kappa + other.kappa }
     }

@@ -11,7 +11,7 @@ use std::convert::Infallible;
 pub struct GaussianDp(f64);
 
 impl GaussianDp {
-    /// With this μ.
+    /// Gaussian differential privacy with this μ.
     pub fn new(mu: f64) -> Result<Self, AccountantError> {
         if mu.is_finite() && mu > 0.0 { Ok(Self(mu)) } else { Err(AccountantError::Mu(mu)) }
     }
@@ -26,7 +26,7 @@ impl GaussianDp {
         Some(Self(mechanisms.iter().map(square).sum::<f64>().sqrt()))
     }
 
-    /// μ.
+    /// μ, the parameter of Gaussian differential privacy.
     pub fn mu(self) -> f64 {
         self.0
     }

@@ -40,7 +40,7 @@ stay secret at the site. Epsilon is for the planned rounds, all of them.";
 /// Rounds that double precision can compose without its rounding showing in δ.
 const MOST_ROUNDS: u32 = 10_000_000;
 
-/// Why there is no answer.
+/// Why the accountant cannot answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AccountantError {
     /// ε is not a positive number.
@@ -57,19 +57,19 @@ pub enum AccountantError {
         /// Students enrolled.
         students: u64,
     },
-    /// q is not in (0, 1].
+    /// The sampling rate q is not in (0, 1].
     #[error("the sampling rate is {0}; it must be above 0 and at most 1")]
     SamplingRate(f64),
-    /// σ is not positive.
+    /// The noise multiplier is not a positive number.
     #[error("the noise multiplier is {0}; it must be a positive, finite number")]
     NoiseMultiplier(f64),
     /// No rounds, or more than rounding leaves room for.
     #[error("the number of rounds is {0}; it must be from 1 to {MOST_ROUNDS}")]
     Rounds(u32),
-    /// μ is not positive.
+    /// μ is not a positive number.
     #[error("mu is {0}; it must be a positive, finite number")]
     Mu(f64),
-    /// Nothing to compose.
+    /// No mechanism was given.
     #[error("no mechanism was given: nothing is released, and there is nothing to account for")]
     NoMechanism,
     /// No noise multiplier within reach gives the wanted ε.
@@ -91,7 +91,7 @@ pub enum AccountantError {
         "{honest_sites} honest sites with shares of sd {share_sd} in {dimension} coordinates: at least 1 site, 1 coordinate and sd 0.5 are needed"
     )]
     Shares {
-        /// Coordinates.
+        /// The number of coordinates.
         dimension: u32,
         /// Honest sites.
         honest_sites: u32,
@@ -134,7 +134,7 @@ impl Epsilon {
         }
     }
 
-    /// The number.
+    /// The value as a number.
     pub fn value(self) -> f64 {
         self.0
     }
@@ -150,7 +150,7 @@ impl Delta {
         if (1e-300..1.0).contains(&delta) { Ok(Self(delta)) } else { Err(AccountantError::Delta(delta)) }
     }
 
-    /// The number.
+    /// The value as a number.
     pub fn value(self) -> f64 {
         self.0
     }

@@ -32,30 +32,30 @@ pub use worlds::{Estimate, estimate, two_worlds};
 /// once).
 pub const ALARM: f64 = 5.5;
 
-/// A student's row: which site, and which of its rows.
+/// Identifies a student's row by its site and its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowId {
-    /// Site, from 0.
+    /// Index of the site, from 0.
     pub site: usize,
-    /// Row, from 0.
+    /// Index of the row, from 0.
     pub row: usize,
 }
 
-/// Which rows are there; the others are zeroed, and still counted as enrolled.
+/// Which rows have answers. The others count as enrolled but contribute nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
-    /// All.
+    /// All rows.
     All,
-    /// All but one.
+    /// All rows but one.
     Without(RowId),
-    /// One.
+    /// Only one row.
     Only(RowId),
-    /// None: what is released is noise.
+    /// No row, so that what is released is noise alone.
     Nobody,
 }
 
 impl Rows {
-    /// Whether a row is there.
+    /// Whether a row has answers.
     pub fn have(&self, row: RowId) -> bool {
         match *self {
             Self::All => true,
@@ -69,17 +69,17 @@ impl Rows {
 /// What a site releases in one attempt, before masks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Released {
-    /// Site, from 0.
+    /// Index of the site, from 0.
     pub site: usize,
-    /// Round.
+    /// The round.
     pub round: u64,
-    /// Attempt.
+    /// The attempt at the round.
     pub attempt: u64,
     /// Signed numbers modulo 2⁶⁴, in lattice steps.
     pub words: Vec<u64>,
 }
 
-/// All that leaves the sites in a run.
+/// Everything that leaves the sites during a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
     /// The numbers: the same sites, rounds and attempts in the same order in every run.
@@ -88,7 +88,7 @@ pub struct Transcript {
     pub remarks: Vec<String>,
 }
 
-/// What the plan claims.
+/// The privacy that the plan claims, in numbers that an audit can test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
     /// ⌊(C/γ)²⌋ ([`crate::noise::Lattice::norm_square`]).
@@ -101,9 +101,9 @@ pub struct Claim {
     pub mu: f64,
 }
 
-/// A mechanism under audit.
+/// A mechanism that is audited.
 pub trait Subject: Sync {
-    /// What it claims.
+    /// What the mechanism claims.
     fn claim(&self) -> Claim;
 
     /// Rows to try: all patterns of answers where there are few, and rows that hostile parameters make huge,
@@ -114,29 +114,29 @@ pub trait Subject: Sync {
     fn run(&self, rows: Rows, seed: u64) -> Transcript;
 }
 
-/// Which check found something.
+/// The checks of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
-    /// A row moves the release too far.
+    /// One row changes the release by more than the clipping norm.
     Norm,
-    /// A row moves more than its own integers.
+    /// One row changes more than its own contribution.
     Coupling,
-    /// Mean or variance of the noise.
+    /// The mean or the variance of the noise is wrong.
     Moments,
-    /// Shape of the noise.
+    /// The distribution of the noise is wrong.
     Distribution,
-    /// Noise that goes together.
+    /// Noise that should be independent is correlated.
     Correlation,
-    /// A student is easier to tell than μ says.
+    /// Whether a student took part can be told better than μ allows.
     TwoWorlds,
 }
 
-/// Something is wrong.
+/// A finding of an audit: something that private code must not do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Which check.
+    /// The check that found it.
     pub check: Check,
-    /// What it saw, in words and figures.
+    /// What the check measured.
     pub detail: String,
 }
 
@@ -146,14 +146,14 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// How much work to do.
+/// The number of runs of an audit, and their seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// Runs for the noise.
+    /// Runs from which the noise is estimated.
     pub noise_runs: u64,
     /// Runs in each of the two worlds.
     pub world_runs: u64,
-    /// Where the seeds begin.
+    /// The first seed.
     pub seed: u64,
 }
 
@@ -163,7 +163,7 @@ impl Effort {
     pub const FULL: Self = Self { noise_runs: 20_000, world_runs: 20_000, seed: 0 };
 }
 
-/// All checks. No findings, no objections.
+/// Runs all checks. Without findings there is no objection.
 pub fn audit(subject: &impl Subject, effort: Effort) -> Vec<Finding> {
     let mut findings = norm(subject, effort.seed);
     findings.extend(coupling(subject, effort.seed));

@@ -10,9 +10,9 @@ const ONE_SIDED_ALARM: f64 = 3.0;
 /// μ of the best test between the worlds, and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// μ̂.
+    /// The estimate of μ.
     pub mu: f64,
-    /// Standard error.
+    /// The standard error of the estimate.
     pub se: f64,
 }
 

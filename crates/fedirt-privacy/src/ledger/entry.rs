@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub struct Label(String);
 
 impl Label {
-    /// The text.
+    /// The text as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -31,7 +31,7 @@ impl std::fmt::Display for Label {
     }
 }
 
-/// An entry.
+/// An entry of the ledger, which is one line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry {
     /// The officer sets a budget, once and for all.
@@ -45,43 +45,43 @@ pub enum Entry {
 /// A budget for a population.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccountOpening {
-    /// Population.
+    /// The population: the students that the account is about.
     pub population: Label,
-    /// Its budget.
+    /// The budget.
     pub budget: Budget,
-    /// When.
+    /// The time, as text.
     pub time: Label,
 }
 
 /// One attempt's noisy sum. Every uploaded attempt is debited, whether or not its sum opened.
 #[derive(Clone, PartialEq)]
 pub struct Debit {
-    /// Population.
+    /// The population: the students that the account is about.
     pub population: Label,
-    /// Study.
+    /// The study.
     pub study: StudyId,
-    /// Round.
+    /// The round.
     pub round: u64,
-    /// Attempt.
+    /// The attempt at the round.
     pub attempt: u64,
-    /// |U|.
+    /// |U|, the number of sites in the cohort.
     pub cohort: u32,
     /// SHA-256 of what the attempt was asked: it has one question.
     pub question: [u8; 32],
     /// What it costs: μ² = 1/σ² of a sum in which every student takes part.
     pub mu_squared: f64,
-    /// What integer noise costs on top.
+    /// The additional price of noise in integers.
     pub slack: Slack,
     /// The officer has accepted that exact sums were released before: ε is "for this release alone".
     pub after_exact_releases: bool,
     /// A fingerprint of each row ([`super::row_fingerprint`]), in any order; they never leave the site.
     pub rows: Vec<u64>,
-    /// When.
+    /// The time, as text.
     pub time: Label,
 }
 
 impl std::fmt::Debug for Debit {
-    /// Without the fingerprints.
+    /// Leaves out the fingerprints of rows.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { population, study, round, attempt, mu_squared, time, .. } = self;
         write!(
@@ -91,7 +91,7 @@ impl std::fmt::Debug for Debit {
     }
 }
 
-/// How exact sums leave.
+/// How exact sums leave the site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExactMode {
     /// The coordinator sees the site's sums.
@@ -103,24 +103,24 @@ pub enum ExactMode {
 /// Exact sums of a study.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ExactRelease {
-    /// Population.
+    /// The population: the students that the account is about.
     pub population: Label,
-    /// Study.
+    /// The study.
     pub study: StudyId,
-    /// Mode.
+    /// Who sees the sums.
     pub mode: ExactMode,
     /// Names of the statistics.
     pub statistics: BTreeSet<Label>,
-    /// U.
+    /// U, the sites in the cohort.
     pub cohort: BTreeSet<SiteId>,
     /// A fingerprint of each row ([`super::row_fingerprint`]), in any order; they never leave the site.
     pub rows: Vec<u64>,
-    /// When.
+    /// The time, as text.
     pub time: Label,
 }
 
 impl std::fmt::Debug for ExactRelease {
-    /// Without the fingerprints.
+    /// Leaves out the fingerprints of rows.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { population, study, mode, time, .. } = self;
         write!(f, "ExactRelease({population}, {study}, {mode:?}, {} rows, {time})", self.rows.len())

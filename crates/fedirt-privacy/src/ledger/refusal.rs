@@ -4,7 +4,7 @@ use super::{Balance, FEWEST_CHANGED_ROWS, Label};
 use crate::accountant::AccountantError;
 use crate::secure::{ChainRefusal, StudyId};
 
-/// Why a text is no ledger.
+/// Why a text cannot be read as a ledger.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LedgerError {
     /// The text ends within a line: a crash in the middle of an append.
@@ -25,23 +25,23 @@ pub enum LedgerError {
          written. What was spent is no longer known; restore the file from a copy, and do not mend it by hand"
     )]
     Broken {
-        /// The line.
+        /// The number of the line.
         line: usize,
     },
     /// The chain holds, but this is no entry that this program writes.
     #[error("line {line} of the ledger is not an entry that this program knows: {reason}")]
     Malformed {
-        /// The line.
+        /// The number of the line.
         line: usize,
-        /// What is wrong.
+        /// The underlying error.
         reason: String,
     },
     /// The chain holds, but the entry should have been refused when it was made.
     #[error("line {line} of the ledger should not be there: {refusal}")]
     NotAllowed {
-        /// The line.
+        /// The number of the line.
         line: usize,
-        /// Why.
+        /// The reason.
         refusal: Box<Refusal>,
     },
     /// A line that was proposed before another one was applied.
@@ -55,23 +55,23 @@ pub enum Refusal {
     /// Nobody has opened an account.
     #[error("no privacy budget has been set for {population}; the privacy officer opens an account first")]
     NoAccount {
-        /// Population.
+        /// The population: the students that the account is about.
         population: Label,
     },
     /// The account is there already: a budget is set once.
     #[error("{population} has a budget already, and a budget is not changed")]
     AlreadyOpen {
-        /// Population.
+        /// The population: the students that the account is about.
         population: Label,
     },
-    /// The budget does not reach.
+    /// The budget does not suffice.
     #[error("the budget of {population} does not reach: {}", shortfall(balance, *asked))]
     OverBudget {
-        /// Population.
+        /// The population: the students that the account is about.
         population: Label,
-        /// What is there.
+        /// The account as it stands.
         balance: Box<Balance>,
-        /// What the entry would take.
+        /// The μ² that the entry would spend.
         asked: f64,
     },
     /// The price of integer noise, summed over all debits, is beyond what the account sets aside.
@@ -80,11 +80,11 @@ pub enum Refusal {
          all): use a finer lattice or a larger tail exponent"
     )]
     Slack {
-        /// Population.
+        /// The population: the students that the account is about.
         population: Label,
-        /// Ση.
+        /// The sum of η over all debits.
         eta: f64,
-        /// Σκ.
+        /// The sum of κ over all debits.
         kappa: f64,
     },
     /// The attempt has been debited. Where the question is the same, the program stopped before it answered, and may
@@ -93,11 +93,11 @@ pub enum Refusal {
         "round {round}, attempt {attempt} of {study} is in the ledger already; send again what was stored"
     )]
     AlreadyDebited {
-        /// Study.
+        /// The study.
         study: StudyId,
-        /// Round.
+        /// The round.
         round: u64,
-        /// Attempt.
+        /// The attempt at the round.
         attempt: u64,
         /// SHA-256 of the question that was debited.
         question: [u8; 32],
@@ -109,9 +109,9 @@ pub enum Refusal {
         dates(times)
     )]
     ExactReleased {
-        /// Population.
+        /// The population: the students that the account is about.
         population: Label,
-        /// When.
+        /// The time, as text.
         times: Vec<Label>,
     },
     /// A sum that would show a few sites.
@@ -123,7 +123,7 @@ pub enum Refusal {
          alone. At least {FEWEST_CHANGED_ROWS} rows must differ, or none"
     )]
     FewRowsChanged {
-        /// Population.
+        /// The population: the students that the account is about.
         population: Label,
         /// The earlier study.
         study: StudyId,

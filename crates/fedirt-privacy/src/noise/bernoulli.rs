@@ -1,4 +1,4 @@
-//! Coins: true with a probability that is exact, not a double's approximation of it.
+//! Bernoulli draws whose probability is exact, not the approximation that a double would give.
 
 use rand::CryptoRng;
 

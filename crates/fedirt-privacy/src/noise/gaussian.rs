@@ -1,4 +1,4 @@
-//! The discrete Gaussian, exactly.
+//! An exact sampler of the discrete Gaussian distribution.
 
 use super::bernoulli::{below, exp_minus, exp_minus_one};
 use rand::CryptoRng;

@@ -13,19 +13,19 @@ const LEAST_STEPS_OF_NOISE: f64 = 65_536.0;
 /// coordinate, then stays far below the noise even when millions of students are summed.
 const LEAST_STEPS_OF_CLIP: f64 = 16_777_216.0;
 
-/// Sums stay below this.
+/// Sums stay below this bound, so that they do not wrap around.
 const HEADROOM: f64 = 4_611_686_018_427_387_904.0;
 
 /// Standard deviations of noise that fit under the headroom.
 const REACH: f64 = 40.0;
 
-/// Why there is no noise of this kind.
+/// Why noise with these parameters cannot be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NoiseError {
-    /// C is not positive.
+    /// The clipping norm is not a positive number.
     #[error("the clipping norm is {0}; it must be a positive, finite number")]
     Clip(f64),
-    /// σ is not positive.
+    /// The noise multiplier is not a positive number.
     #[error("the noise multiplier is {0}; it must be a positive, finite number")]
     NoiseMultiplier(f64),
     /// Every site may work with the coordinator: nobody's noise is left.
@@ -35,25 +35,25 @@ pub enum NoiseError {
     NobodyHonest {
         /// Sites of the cohort.
         sites: u32,
-        /// c.
+        /// c, the number of sites that may work with the coordinator.
         colluders: u32,
     },
-    /// The sum could wrap around.
+    /// The sum could exceed 63 bits and wrap around.
     #[error(
         "{students} students of norm at most {clip_steps:e} steps, with noise of {sum_sd:e} steps from {sites} \
          sites, do not fit into 62 bits: fewer students, or less noise"
     )]
     Headroom {
-        /// N.
+        /// N, the number of students.
         students: u64,
         /// C/γ.
         clip_steps: f64,
         /// σC/γ.
         sum_sd: f64,
-        /// |U|.
+        /// |U|, the number of sites in the cohort.
         sites: u32,
     },
-    /// The accountant refuses the shares.
+    /// The accountant does not accept shares of this size.
     #[error(transparent)]
     Accountant(#[from] AccountantError),
 }
@@ -85,17 +85,17 @@ impl Lattice {
         Ok(Self { clip, noise_multiplier, step })
     }
 
-    /// C.
+    /// C, the clipping norm: no row is longer.
     pub fn clip(&self) -> f64 {
         self.clip
     }
 
-    /// σ.
+    /// σ, the noise multiplier: the standard deviation of the noise over the clipping norm.
     pub fn noise_multiplier(&self) -> f64 {
         self.noise_multiplier
     }
 
-    /// γ.
+    /// γ, the lattice step: rows are rounded to multiples of it.
     pub fn step(&self) -> f64 {
         self.step
     }
@@ -116,7 +116,7 @@ impl Lattice {
         self.noise_multiplier * self.clip / self.step
     }
 
-    /// Adds up rows of a width.
+    /// A clipper that adds up rows of this width.
     pub fn clipper(&self, width: usize) -> Result<Clipper, ClipError> {
         Clipper::new(self.clip, self.step, width)
     }
@@ -155,7 +155,7 @@ impl Lattice {
     }
 }
 
-/// How much noise each site adds in one attempt.
+/// The noise that each site adds in one attempt.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
     sd: u64,
@@ -179,7 +179,7 @@ impl Shares {
         self.noise.slack(rounds, TAIL_EXPONENT)
     }
 
-    /// One site's share, from fresh randomness.
+    /// Draws the share of one site. The randomness must be fresh.
     pub fn draw(&self, random: &mut impl CryptoRng) -> NoiseShare {
         NoiseShare::draw(random, self.sd, self.width as usize)
     }

@@ -1,4 +1,4 @@
-//! A share of noise: drawn, added, gone.
+//! One site's share of the noise: it is drawn, added to one sum, and wiped.
 
 use super::gaussian::discrete_gaussian;
 use crate::clip::ClipError;
@@ -25,7 +25,7 @@ impl NoiseShare {
         Self(Zeroizing::new((0..width).map(|_| discrete_gaussian(random, sd)).collect()))
     }
 
-    /// Coordinates.
+    /// The number of coordinates.
     pub fn width(&self) -> usize {
         self.0.len()
     }

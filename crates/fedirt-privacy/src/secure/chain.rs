@@ -12,31 +12,31 @@ use super::name::{SiteId, list};
 use super::thresholds::{Protection, ThresholdError, Thresholds};
 use std::collections::BTreeSet;
 
-/// Why a cohort may not follow.
+/// Why a cohort may not follow the last one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainRefusal {
     /// The cohort is too small.
     #[error(transparent)]
     Size(#[from] ThresholdError),
-    /// Sites that left are back.
+    /// Sites that left the study would come back.
     #[error(
         "{} left this study and may not come back: a sum with them and one without them would show their numbers",
         list(sites)
     )]
     Readmitted {
-        /// Who.
+        /// The sites.
         sites: BTreeSet<SiteId>,
     },
-    /// Sites that were never in the first sum.
+    /// Sites that were not in the first sum would join.
     #[error(
         "{} had no part in the first sum and may not join now: the next sum less the last one would show their numbers",
         list(sites)
     )]
     Joined {
-        /// Who.
+        /// The sites.
         sites: BTreeSet<SiteId>,
     },
-    /// Too few sites leave at once.
+    /// Fewer than n_min sites would leave at once.
     #[error(
         "a sum without {} is refused: subtracted from the last sum, it would show what they sent. Sites leave at \
          least {n_min} together or not at all; wait for them, or end the study",
@@ -45,7 +45,7 @@ pub enum ChainRefusal {
     TooFewRemoved {
         /// Who would be left out.
         sites: BTreeSet<SiteId>,
-        /// n_min.
+        /// n_min, the smallest number of sites in a sum.
         n_min: usize,
     },
     /// Another study on the same students has almost the same cohort.
@@ -57,12 +57,12 @@ pub enum ChainRefusal {
     NearlyTheSame {
         /// Who is in one of the two only.
         sites: BTreeSet<SiteId>,
-        /// n_min.
+        /// n_min, the smallest number of sites in a sum.
         n_min: usize,
     },
 }
 
-/// What a cohort is in the chain.
+/// How a cohort follows the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// The first release.

@@ -13,27 +13,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CONTEXT: &str = "fedirt context";
 
-/// Why hellos are no cohort.
+/// Why a set of hellos does not make a cohort.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CohortError {
     /// A hello is refused.
     #[error(transparent)]
     Hello(#[from] HelloError),
-    /// Too few sites.
+    /// There are too few sites.
     #[error(transparent)]
     Size(#[from] ThresholdError),
-    /// Two hellos of one site.
+    /// One site sent two hellos.
     #[error("two hellos carry the name {site}")]
     DuplicateSite {
-        /// The name.
+        /// The name that occurs twice.
         site: SiteId,
     },
     /// Two sites with one round key: one has copied the other's.
     #[error("{first} and {second} sent the same round key")]
     DuplicateKey {
-        /// One site.
+        /// One of the two sites.
         first: SiteId,
-        /// The other.
+        /// The other site.
         second: SiteId,
     },
 }
@@ -92,7 +92,7 @@ impl Cohort {
         Ok(Self { round: round.clone(), members })
     }
 
-    /// The attempt.
+    /// The attempt at the round.
     pub fn round(&self) -> &RoundId {
         &self.round
     }
@@ -129,7 +129,7 @@ impl Cohort {
 pub struct Context([u8; 32]);
 
 impl Context {
-    /// The hash.
+    /// The hash as bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -153,12 +153,12 @@ pub struct BoundCohort {
 }
 
 impl BoundCohort {
-    /// The cohort.
+    /// The cohort of sites.
     pub fn cohort(&self) -> &Cohort {
         &self.cohort
     }
 
-    /// The context.
+    /// The context: the hash that binds the masks to what was broadcast.
     pub fn context(&self) -> Context {
         self.context
     }

@@ -26,7 +26,7 @@ pub enum CoverageRefusal {
         coordinate: usize,
         /// The sites that gave it and are left out.
         sites: BTreeSet<SiteId>,
-        /// n_min.
+        /// n_min, the smallest number of sites in a sum.
         n_min: usize,
     },
     /// The vector has another length than the list of what may be sent.

@@ -14,36 +14,36 @@ pub enum DecodeError {
     /// The bytes end within a field.
     #[error("the message ends in the middle of {field}")]
     Truncated {
-        /// The field.
+        /// The name of the field.
         field: &'static str,
     },
     /// Bytes are left after the last field.
     #[error("{bytes} bytes follow the end of the message")]
     Trailing {
-        /// How many.
+        /// The number of bytes that are left.
         bytes: usize,
     },
-    /// Another kind of message.
+    /// The bytes are another kind of message.
     #[error("this is not a {expected}")]
     Label {
-        /// The label expected.
+        /// The label that was expected.
         expected: &'static str,
     },
-    /// Another version of the protocol.
+    /// The message has another version of the protocol.
     #[error("the message has version {got}, and this program speaks version {VERSION}")]
     Version {
-        /// The version found.
+        /// The version that was found.
         got: u64,
     },
     /// A field has a length or content that it cannot have.
     #[error("{field} is malformed")]
     Malformed {
-        /// The field.
+        /// The name of the field.
         field: &'static str,
     },
 }
 
-/// Writes fields.
+/// Writes the fields of a message, each with its length.
 pub(super) struct Fields(Vec<u8>);
 
 impl Fields {

@@ -9,14 +9,14 @@ use super::round_key::{RoundKeyError, RoundPublicKey};
 const HELLO: &str = "fedirt hello";
 const SIGNED_HELLO: &str = "fedirt signed hello";
 
-/// Which attempt at which round of which plan.
+/// Identifies one attempt at one round of a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoundId {
-    /// Study.
+    /// The study.
     pub study: StudyId,
     /// SHA-256 of the plan that the officers approved.
     pub plan: [u8; 32],
-    /// Round.
+    /// The round.
     pub round: u64,
     /// Attempt at the round.
     pub attempt: u64,
@@ -47,13 +47,13 @@ pub enum HelloError {
     /// The site is not on the pinned roster.
     #[error("{site} is not on the roster")]
     UnknownSite {
-        /// Site.
+        /// The site.
         site: SiteId,
     },
     /// The hello is for another study.
     #[error("{site} said hello to the study {got}, and this is {want}")]
     WrongStudy {
-        /// Site.
+        /// The site.
         site: SiteId,
         /// Study of the hello.
         got: StudyId,
@@ -63,13 +63,13 @@ pub enum HelloError {
     /// The site approved another plan.
     #[error("{site} said hello to another plan than the one approved here")]
     WrongPlan {
-        /// Site.
+        /// The site.
         site: SiteId,
     },
     /// The hello is for another round.
     #[error("{site} said hello to round {got}, and this is round {want}")]
     WrongRound {
-        /// Site.
+        /// The site.
         site: SiteId,
         /// Round of the hello.
         got: u64,
@@ -79,7 +79,7 @@ pub enum HelloError {
     /// The hello is for another attempt: an old one played again.
     #[error("{site} said hello to attempt {got}, and this is attempt {want}")]
     WrongAttempt {
-        /// Site.
+        /// The site.
         site: SiteId,
         /// Attempt of the hello.
         got: u64,
@@ -89,32 +89,32 @@ pub enum HelloError {
     /// The signature is not the site's.
     #[error("{site}: {error}")]
     Signature {
-        /// Site.
+        /// The site.
         site: SiteId,
-        /// What is wrong.
+        /// The underlying error.
         error: IdentityError,
     },
     /// The round key cannot be used.
     #[error("{site}: {error}")]
     Key {
-        /// Site.
+        /// The site.
         site: SiteId,
-        /// What is wrong.
+        /// The underlying error.
         error: RoundKeyError,
     },
-    /// The bytes are no hello.
+    /// The bytes cannot be decoded as a hello.
     #[error("hello: {0}")]
     Decode(#[from] DecodeError),
 }
 
-/// What a site signs.
+/// What a site signs at the beginning of an attempt: its fresh public key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hello {
-    /// Attempt.
+    /// The attempt at the round.
     pub round: RoundId,
-    /// Site.
+    /// The site.
     pub site: SiteId,
-    /// Its key for this attempt.
+    /// The site's public key for this attempt.
     pub key: RoundPublicKey,
 }
 
@@ -140,7 +140,7 @@ pub struct SignedHello {
 }
 
 impl SignedHello {
-    /// Who claims to speak.
+    /// The site that claims to have sent it.
     pub fn site(&self) -> &SiteId {
         &self.hello.site
     }

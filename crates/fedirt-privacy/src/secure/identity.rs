@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Bytes of a signature.
+/// Length of a signature in bytes.
 pub const SIGNATURE_BYTES: usize = 64;
 
 /// Why a key or a signature is refused.
@@ -38,7 +38,7 @@ impl Identity {
         Self::from_secret(&secret)
     }
 
-    /// The key that was stored.
+    /// Restores a key from its stored secret.
     pub fn from_secret(secret: &[u8; 32]) -> Self {
         Self(SigningKey::from_bytes(secret))
     }
@@ -48,7 +48,7 @@ impl Identity {
         Zeroizing::new(self.0.to_bytes())
     }
 
-    /// The public half.
+    /// The public key of the pair.
     pub fn public(&self) -> PublicIdentity {
         PublicIdentity(self.0.verifying_key())
     }
@@ -120,7 +120,7 @@ impl From<[u8; 32]> for Fingerprint {
 }
 
 impl Fingerprint {
-    /// The whole hash.
+    /// The hash as bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

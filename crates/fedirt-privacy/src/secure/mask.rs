@@ -55,7 +55,7 @@ pub enum MaskError {
     Key {
         /// The other site.
         site: SiteId,
-        /// What is wrong.
+        /// The underlying error.
         error: RoundKeyError,
     },
     /// More words than one keystream has.
@@ -155,7 +155,7 @@ pub struct Masked {
 }
 
 impl Masked {
-    /// The masked words.
+    /// The masked words, modulo 2⁶⁴.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

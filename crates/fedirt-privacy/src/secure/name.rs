@@ -3,20 +3,20 @@
 /// Longest name, in bytes.
 const MAX_BYTES: usize = 128;
 
-/// Why a text is no name.
+/// Why a text is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// Empty, or longer than 128 bytes.
     #[error("a name has 1 to {MAX_BYTES} bytes, and this one has {bytes}")]
     Length {
-        /// Length found.
+        /// The length of the text.
         bytes: usize,
     },
     /// Blanks at an end, control characters, or characters that cannot be seen: two names that look alike
     /// could be different sites.
     #[error("the name {name:?} has blanks at its ends or characters that cannot be seen")]
     Invisible {
-        /// The text.
+        /// The text as it was given.
         name: String,
     },
 }

@@ -21,7 +21,7 @@ pub enum RosterError {
     /// The entry or roster is for another study.
     #[error("{site} enrolled in the study {got}, not in {want}")]
     WrongStudy {
-        /// Site.
+        /// The site.
         site: SiteId,
         /// Study of the entry.
         got: StudyId,
@@ -31,29 +31,29 @@ pub enum RosterError {
     /// A signature does not belong to the site's key.
     #[error("{site}: {error}")]
     Signature {
-        /// Site.
+        /// The site.
         site: SiteId,
-        /// What is wrong.
+        /// The underlying error.
         error: IdentityError,
     },
     /// A name appears twice.
     #[error("two sites are called {site}")]
     DuplicateName {
-        /// The name.
+        /// The name that occurs twice.
         site: SiteId,
     },
     /// Two sites show the same key: one of them does not exist.
     #[error("{first} and {second} have the same key")]
     DuplicateKey {
-        /// One site.
+        /// One of the two sites.
         first: SiteId,
-        /// The other.
+        /// The other site.
         second: SiteId,
     },
     /// The site is not on the roster.
     #[error("{site} is not on the roster")]
     UnknownSite {
-        /// Site.
+        /// The site.
         site: SiteId,
     },
     /// The roster holds another key for this site than the one the site made.
@@ -65,10 +65,10 @@ pub enum RosterError {
     /// Sites have not signed the roster.
     #[error("the roster is not signed by {}", list(missing))]
     NotApproved {
-        /// Who has not.
+        /// The sites that have not signed.
         missing: BTreeSet<SiteId>,
     },
-    /// The bytes are no roster.
+    /// The bytes cannot be decoded as a roster.
     #[error("roster: {0}")]
     Decode(#[from] DecodeError),
 }
@@ -76,18 +76,18 @@ pub enum RosterError {
 /// A site's entry, signed with the key it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enrolment {
-    /// Study.
+    /// The study.
     pub study: StudyId,
-    /// Site.
+    /// The site.
     pub site: SiteId,
-    /// Its key.
+    /// The site's public key.
     pub key: PublicIdentity,
-    /// Signature over the three.
+    /// Signature over study, site and key.
     pub signature: [u8; SIGNATURE_BYTES],
 }
 
 impl Enrolment {
-    /// Signs an entry.
+    /// Signs the enrolment of a site.
     pub fn sign(study: StudyId, site: SiteId, identity: &Identity) -> Self {
         let key = identity.public();
         let signature = identity.sign(&Self::message(&study, &site, &key));

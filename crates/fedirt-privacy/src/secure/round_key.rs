@@ -31,7 +31,7 @@ impl RoundKey {
         Self(StaticSecret::random_from_rng(random))
     }
 
-    /// The key that was stored.
+    /// Restores a key from its stored secret.
     pub fn from_secret(secret: &[u8; 32]) -> Self {
         Self(StaticSecret::from(*secret))
     }
@@ -41,7 +41,7 @@ impl RoundKey {
         Zeroizing::new(self.0.to_bytes())
     }
 
-    /// The public half.
+    /// The public key of the pair.
     pub fn public(&self) -> RoundPublicKey {
         RoundPublicKey(PublicKey::from(&self.0).to_bytes())
     }
@@ -90,7 +90,7 @@ const LOW_ORDER: [[u8; 32]; 5] = [
     },
 ];
 
-/// The public half.
+/// The public key of the pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoundPublicKey([u8; 32]);
 

@@ -17,13 +17,13 @@ pub enum StatementError {
     /// The site is not on the pinned roster.
     #[error("{site} is not on the roster")]
     UnknownSite {
-        /// Site.
+        /// The site.
         site: SiteId,
     },
     /// The statement was made in another study.
     #[error("{site} declared this in the study {got}, and this is {want}")]
     WrongStudy {
-        /// Site.
+        /// The site.
         site: SiteId,
         /// Study of the statement.
         got: StudyId,
@@ -33,7 +33,7 @@ pub enum StatementError {
     /// The statement is about something else.
     #[error("{site} made a statement about {got:?}, and one about {want:?} is expected")]
     WrongTopic {
-        /// Site.
+        /// The site.
         site: SiteId,
         /// Topic of the statement.
         got: String,
@@ -43,26 +43,26 @@ pub enum StatementError {
     /// The signature is not the site's.
     #[error("{site}: {error}")]
     Signature {
-        /// Site.
+        /// The site.
         site: SiteId,
-        /// What is wrong.
+        /// The underlying error.
         error: IdentityError,
     },
-    /// The bytes are no statement.
+    /// The bytes cannot be decoded as a statement.
     #[error("statement: {0}")]
     Decode(#[from] DecodeError),
 }
 
-/// What a site declares.
+/// A declaration of a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// Study.
+    /// The study.
     pub study: StudyId,
-    /// Site.
+    /// The site.
     pub site: SiteId,
     /// What it is about: one name for each kind of declaration.
     pub topic: String,
-    /// What is declared.
+    /// The declaration as bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -91,7 +91,7 @@ pub struct SignedStatement {
 }
 
 impl SignedStatement {
-    /// Who claims to speak.
+    /// The site that claims to have sent it.
     pub fn site(&self) -> &SiteId {
         &self.statement.site
     }
@@ -106,7 +106,7 @@ impl SignedStatement {
         Fields::new(SIGNED_STATEMENT).bytes(&self.statement.message()).bytes(&self.signature).finish()
     }
 
-    /// Reads what was sent.
+    /// Decodes what was sent.
     pub fn decode(bytes: &[u8]) -> Result<Self, StatementError> {
         let mut outer = Reader::new(bytes, SIGNED_STATEMENT)?;
         let (message, signature) = (outer.bytes("the statement")?, outer.array("the signature")?);

@@ -9,29 +9,29 @@ const FEWEST_HONEST: usize = 2;
 /// Why numbers of sites are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThresholdError {
-    /// n_min below 3.
+    /// n_min is below 3.
     #[error(
         "n_min is {n_min}, and must be at least {FEWEST}: in a sum of two, each sees the other's numbers"
     )]
     TooSmall {
-        /// n_min.
+        /// n_min, the smallest number of sites in a sum.
         n_min: usize,
     },
-    /// n_min − c below 2.
+    /// n_min − c is below 2: too few honest sites would be left.
     #[error(
         "n_min is {n_min} with {colluders} sites that may work with the coordinator: fewer than \
          {FEWEST_HONEST} others would be left to hide among"
     )]
     TooManyColluders {
-        /// n_min.
+        /// n_min, the smallest number of sites in a sum.
         n_min: usize,
-        /// c.
+        /// c, the number of sites that may work with the coordinator.
         colluders: usize,
     },
-    /// Two sites in a study with exact sums.
+    /// There are two sites in a study with exact sums.
     #[error("with two sites each can subtract its own numbers and read the other's: exact sums need three")]
     TwoSites,
-    /// Nobody, or fewer sites than n_min.
+    /// There are fewer sites than n_min, or none.
     #[error("{sites} sites take part, and the plan asks for at least {n_min}")]
     TooFewSites {
         /// Sites in the cohort.
@@ -65,12 +65,12 @@ impl Thresholds {
         Ok(Self { n_min, colluders })
     }
 
-    /// Fewest sites of a sum.
+    /// The smallest number of sites in a sum.
     pub fn n_min(&self) -> usize {
         self.n_min
     }
 
-    /// Most sites that work with the coordinator.
+    /// The largest number of sites that may work with the coordinator.
     pub fn colluders(&self) -> usize {
         self.colluders
     }

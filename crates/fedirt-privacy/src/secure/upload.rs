@@ -15,19 +15,19 @@ pub enum UploadError {
     /// The site is not in the cohort.
     #[error("{site} is not in the cohort")]
     NotInCohort {
-        /// Site.
+        /// The site.
         site: SiteId,
     },
     /// The site answered another broadcast, cohort, round or attempt.
     #[error("{site} answered something else than what was asked here: parameters, cohort or attempt differ")]
     WrongContext {
-        /// Site.
+        /// The site.
         site: SiteId,
     },
     /// The vector has another length than asked for.
     #[error("{site} sent {got} numbers, and {want} were asked for")]
     Length {
-        /// Site.
+        /// The site.
         site: SiteId,
         /// Numbers sent.
         got: usize,
@@ -37,12 +37,12 @@ pub enum UploadError {
     /// The signature is not the site's.
     #[error("{site}: {error}")]
     Signature {
-        /// Site.
+        /// The site.
         site: SiteId,
-        /// What is wrong.
+        /// The underlying error.
         error: IdentityError,
     },
-    /// The bytes are no upload.
+    /// The bytes cannot be decoded as an upload.
     #[error("upload: {0}")]
     Decode(#[from] DecodeError),
 }
@@ -84,12 +84,12 @@ impl Upload {
         &self.site
     }
 
-    /// The masked words.
+    /// The masked words, modulo 2⁶⁴.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The signature.
+    /// The signature of the site.
     pub fn signature(&self) -> &[u8; SIGNATURE_BYTES] {
         &self.signature
     }
@@ -110,7 +110,7 @@ impl Upload {
             .finish()
     }
 
-    /// Reads what was sent.
+    /// Decodes what was sent.
     pub fn decode(bytes: &[u8]) -> Result<Self, UploadError> {
         let mut reader = Reader::new(bytes, SIGNED_UPLOAD)?;
         let context = Context::from_bytes(reader.array("the context")?);
