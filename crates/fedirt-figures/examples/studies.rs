@@ -1,4 +1,4 @@
-//! Writes pictures and a page of invented studies: `cargo run -p fedirt-figures --example studies -- DIRECTORY`.
+//! Writes pictures and a page of invented studies: `cargo run -p fedirt-figures --features png --example studies -- DIRECTORY`.
 
 #[path = "../tests/demo/mod.rs"]
 mod demo;

@@ -21,6 +21,7 @@ mod ink;
 mod marker;
 mod observed;
 mod panels;
+#[cfg(feature = "png")]
 mod picture;
 mod privacy_epsilon;
 mod privacy_errors;
@@ -43,6 +44,7 @@ pub use figure::{Figure, Table};
 pub use forest::item_parameters;
 pub use information::{item_information, test_information};
 pub use panels::{PanelPoint, PanelRow, Panels, panels};
+#[cfg(feature = "png")]
 pub use picture::PictureError;
 pub use privacy_epsilon::{EpsilonAt, Rounds, epsilon_by_rounds};
 pub use privacy_errors::{ErrorCurve, errors_by_epsilon};

@@ -38,6 +38,7 @@ pub(crate) enum CliError {
     /// The calibration cannot be carried out.
     #[error("{0}")]
     Fit(FitError),
+    #[cfg(feature = "studies")]
     /// The published private algorithm was prepared without what it promises.
     #[error("fedirt-dp needs --epsilon")]
     NoPrivateTerms,

@@ -14,6 +14,7 @@ mod report;
 mod score;
 mod simulate;
 mod site;
+#[cfg(feature = "studies")]
 mod study;
 mod terminal;
 
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(args),
         Command::Simulate(args) => simulate::run(args),
+        #[cfg(feature = "studies")]
         Command::Study(args) => study::run(args),
         Command::Privacy(args) => privacy::run(args),
         Command::Site(args) => site::run(args),

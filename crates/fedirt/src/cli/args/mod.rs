@@ -9,6 +9,7 @@ mod report;
 mod score;
 mod simulate;
 mod site;
+#[cfg(feature = "studies")]
 mod study;
 
 use anstyle::AnsiColor;
@@ -20,9 +21,9 @@ pub(crate) use coordinator::{
     CoordinatorStartArgs, CoordinatorStatusArgs, ModeArg,
 };
 pub(crate) use demo::DemoArgs;
-pub(crate) use fit::{
-    AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, PresetArg, QuadratureArg,
-};
+#[cfg(feature = "studies")]
+pub(crate) use fit::PresetArg;
+pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, QuadratureArg};
 pub(crate) use privacy::{
     AuditArgs, EpsilonArgs, NoiseArgs, PlanArgs, PrivacyArgs, PrivacyCommand, RoundsOfSampling,
 };
@@ -33,6 +34,7 @@ pub(crate) use site::{
     SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePagesArgs, SitePreviewArgs,
     SiteStatusArgs, SiteWithdrawArgs,
 };
+#[cfg(feature = "studies")]
 pub(crate) use study::{
     AttackArgs, DeskArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs,
     StudyCommand, TableArg,
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     /// Draw response files with known parameters
     Simulate(SimulateArgs),
     /// Run a study on simulated data
+    #[cfg(feature = "studies")]
     Study(StudyArgs),
     /// Say what ε a noise gives, and what noise an ε needs
     Privacy(PrivacyArgs),

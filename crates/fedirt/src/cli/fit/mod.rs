@@ -1,11 +1,14 @@
 //! `fedirt fit`: coordinator and all sites in one process, and what becomes of the result.
 
 mod options;
+#[cfg(feature = "studies")]
 mod published;
 mod results;
 mod rules;
 
-use crate::args::{AlgorithmArg, FitArgs};
+#[cfg(feature = "studies")]
+use crate::args::AlgorithmArg;
+use crate::args::FitArgs;
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::progress::{Progress, Watcher};
@@ -57,11 +60,14 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     progress.say("round 1");
     let max_rounds = prepared.plan.settings.max_rounds;
     let mut watcher = Watcher { progress: &progress, transcript };
-    let calibration = if args.algorithm == AlgorithmArg::FedirtDp {
-        published::run(args, prepared)?
-    } else {
-        let run = prepared.run(&mut UnwrapErr(SysRng), &mut watcher);
-        run.map_err(|error| CliError::fit(error, args))?
+    let calibration = match args.algorithm {
+        #[cfg(feature = "studies")]
+        AlgorithmArg::FedirtDp => published::run(args, prepared)?,
+        // Without research, the rules have refused fedirt-dp.
+        _ => {
+            let run = prepared.run(&mut UnwrapErr(SysRng), &mut watcher);
+            run.map_err(|error| CliError::fit(error, args))?
+        }
     };
     let transcript = watcher.transcript;
     let mut notes: Vec<String> =

@@ -79,6 +79,10 @@ fn privacy(args: &FitArgs) -> Vec<String> {
             args.private && args.noise == Some(NoiseArg::Central),
             "--noise central: the server would see exact sums; --private means noise made at the sites",
         ),
+        (
+            published && !cfg!(feature = "studies"),
+            "--algorithm fedirt-dp: this program was built without the feature `studies`, which has it",
+        ),
         (published && args.mixture, "--mixture belongs to score2, not to fedirt-dp"),
         (
             args.transcript && published,
