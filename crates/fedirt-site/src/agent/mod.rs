@@ -33,6 +33,7 @@ mod results;
 mod run;
 mod status;
 mod study;
+mod study_state;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transcript;
@@ -58,5 +59,6 @@ pub use results::{Own, write_results};
 pub use run::{Agent, End};
 pub use status::{StudyStatus, status};
 pub use study::{Connection, Study, StudyFolder};
+pub use study_state::{OfficerChoices, StudyState};
 pub use transport::{Transport, TransportError};
 pub use withdraw::{Withdrawal, withdraw};

@@ -1,9 +1,9 @@
 //! Where a study stands, from its folder alone.
 
 use super::AgentError;
-use super::journal::{Entry, Record};
+use super::journal::Record;
 use super::study::StudyFolder;
-use fedirt_protocol::site::Release;
+use super::study_state::{OfficerChoices, StudyState};
 use serde::Serialize;
 
 /// A study's state at this site.
@@ -17,6 +17,9 @@ pub struct StudyStatus {
     pub address: String,
     /// Mode.
     pub mode: String,
+    /// The state that the words below are about.
+    #[serde(skip)]
+    pub state: StudyState,
     /// What has happened last, in words.
     pub stage: String,
     /// What to do next.
@@ -33,11 +36,11 @@ pub struct StudyStatus {
     pub results: Vec<String>,
 }
 
-/// Reads where a study stands.
-pub fn status(folder: &StudyFolder) -> Result<StudyStatus, AgentError> {
+/// Reads where a study stands, with what the officer chose on the pages.
+pub fn status(folder: &StudyFolder, officer: OfficerChoices) -> Result<StudyStatus, AgentError> {
     let study = folder.load()?;
     let entries = folder.entries()?;
-    let (stage, next) = stage(&entries, folder.name());
+    let state = folder.state_after(&entries, officer);
     let mut results: Vec<String> = std::fs::read_dir(folder.results())
         .map(|files| files.flatten().filter_map(|f| f.file_name().into_string().ok()).collect())
         .unwrap_or_default();
@@ -47,8 +50,9 @@ pub fn status(folder: &StudyFolder) -> Result<StudyStatus, AgentError> {
         site: study.connection.site,
         address: study.connection.address,
         mode: study.plan.mode.name().to_owned(),
-        stage,
-        next,
+        state,
+        stage: state.in_words(),
+        next: state.next_command(folder.name()),
         since: entries.last().map(|entry| entry.time.clone()),
         rounds_answered: 0,
         population: None,
@@ -64,32 +68,4 @@ pub fn status(folder: &StudyFolder) -> Result<StudyStatus, AgentError> {
         }
     }
     Ok(status)
-}
-
-fn stage(entries: &[Entry], study: &str) -> (String, String) {
-    let join = format!("fedirt site join {study} FILE");
-    let last =
-        entries.iter().rev().find(|e| !matches!(e.record, Record::Refused { .. } | Record::Debited { .. }));
-    let (stage, next) = match last.map(|entry| &entry.record) {
-        None => ("the key is made; whether it arrived is not known", "repeat fedirt site enrol".to_owned()),
-        Some(Record::Enrolled { .. }) => {
-            ("enrolled", format!("look with fedirt site preview {study} FILE, then {join}"))
-        }
-        Some(Record::Consented { .. }) => ("what is sent is approved", join),
-        Some(Record::Joined { .. }) => ("joined; the roster is not approved yet", join),
-        Some(Record::Approved { .. }) => ("the roster is approved here, not yet by everybody", join),
-        Some(Record::Pinned { .. }) => ("the roster is signed by everybody", join),
-        Some(Record::Over) => ("over", String::new()),
-        Some(Record::Withdrawn) => ("withdrawn; the keys are wiped", String::new()),
-        Some(
-            Record::Hello { turn, .. }
-            | Record::Committed { turn, .. }
-            | Record::Released(Release { turn, .. })
-            | Record::Upload { turn, .. },
-        ) => {
-            return (format!("in {turn}"), join);
-        }
-        Some(Record::Refused { .. } | Record::Debited { .. }) => ("", join),
-    };
-    (stage.to_owned(), next)
 }

@@ -4,6 +4,7 @@ use super::AgentError;
 use super::durable::{self, Readers};
 use super::journal::{Entry, Journal, Record};
 use super::lock::Lock;
+use super::study_state::{OfficerChoices, StudyState};
 use data_encoding::{BASE64, HEXLOWER};
 use fedirt_privacy::secure::{Identity, SiteId};
 use fedirt_protocol::Terms;
@@ -104,6 +105,11 @@ impl StudyFolder {
     /// The folder of results.
     pub fn results(&self) -> PathBuf {
         self.path.join("results")
+    }
+
+    /// Where the study stands after what has happened, with what the officer chose on the pages.
+    pub(crate) fn state_after(&self, entries: &[Entry], officer: OfficerChoices) -> StudyState {
+        StudyState::of(entries, officer, self.results().join("fit.json").is_file())
     }
 
     /// What has happened so far, verified.

@@ -1,7 +1,7 @@
 //! What the officer has chosen for a study: which file, what its columns are, how often to be asked. `officer.toml` in the
 //! study's folder, so that a program that is started again goes on as it was told.
 
-use crate::agent::{AgentError, StudyFolder};
+use crate::agent::{AgentError, OfficerChoices, StudyFolder};
 use fedirt_data::ReadOptions;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -114,6 +114,11 @@ impl Desk {
     /// Whether the agent is to work.
     pub(crate) fn works(&self) -> bool {
         self.approved_by.is_some() && !self.paused && self.ended.is_none()
+    }
+
+    /// What these choices say about where the study stands.
+    pub(crate) fn choices(&self) -> OfficerChoices {
+        OfficerChoices { approved: self.approved_by.is_some(), ended: self.ended.is_some() }
     }
 
     /// Another file: what was said about the columns of the last one does not count any more, nor does an approval.

@@ -27,7 +27,7 @@ mod work;
 
 pub use serve::{Pages, PagesSettings};
 
-use crate::agent::{AgentError, Home, Study, StudyFolder};
+use crate::agent::{AgentError, Home, Study, StudyFolder, StudyState};
 use axum::extract::{Path, State};
 use axum::routing::{MethodRouter, get, post};
 use desk::Desk;
@@ -98,6 +98,13 @@ pub(crate) struct Seen {
     pub(crate) desk: Desk,
 }
 
+impl Seen {
+    /// Where the study stands.
+    pub(crate) fn state(&self) -> Result<StudyState, AgentError> {
+        Ok(self.folder.state_after(&self.folder.entries()?, self.desk.choices()))
+    }
+}
+
 impl Hall {
     /// The study of an address.
     fn find(&self, name: &str) -> Result<Seen, PageError> {
@@ -113,19 +120,12 @@ impl Hall {
 
     /// Refuses a change of the file once the site has declared its students.
     fn must_be_open(&self, seen: &Seen) -> Result<(), PageError> {
-        let joined = seen.folder.entries().map_err(told)?.iter().any(|entry| {
-            matches!(
-                entry.record,
-                crate::agent::Record::Joined { .. }
-                    | crate::agent::Record::Over
-                    | crate::agent::Record::Withdrawn
-            )
-        });
+        let state = seen.state().map_err(told)?;
         if self.runners.is_working(seen.folder.name()) {
             let text = "This site is taking part with its file at this moment. Pause first, or withdraw.";
             return Err(PageError::bad(text).leading(&at(&seen.study, "/running"), "See what runs"));
         }
-        if joined {
+        if state.has_joined() || state.is_over() {
             let text = "This site has joined with its file: sums of other rows would show the difference. To take part with \
                         other data, withdraw and ask for a new invitation.";
             return Err(PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study"));

@@ -1,6 +1,5 @@
 //! Where a study stands: the steps, and the one that is next.
 
-use super::runner::is_over;
 use super::studies::asks;
 use super::{Hall_, Name, Page, Seen, at, frame, told, words};
 use crate::agent::{self, Record, StudyStatus};
@@ -90,18 +89,15 @@ pub(super) async fn show(
 ) -> Page {
     let seen = hall.find(&name)?;
     let entries = seen.folder.entries().map_err(told)?;
-    let has = |wanted: fn(&Record) -> bool| entries.iter().any(|entry| wanted(&entry.record));
-    let joined = has(|record| matches!(record, Record::Joined { .. }));
-    let withdrawn = has(|record| matches!(record, Record::Withdrawn));
-    let over = is_over(&seen.folder).map_err(told)?;
+    let status = agent::status(&seen.folder, seen.desk.choices()).map_err(told)?;
+    let (over, withdrawn) = (status.state.is_over(), status.state.is_withdrawn());
     let fingerprint = entries.iter().find_map(|entry| match &entry.record {
         Record::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
         _ => None,
     });
-    let steps = steps(&seen, fingerprint.is_some(), joined, over && !withdrawn);
+    let steps = steps(&seen, fingerprint.is_some(), status.state.has_joined(), over && !withdrawn);
     let next = steps.iter().find(|step| step.here || (over && step.href.ends_with("/results") && step.done));
     let next = next.map(|step| Link::new(step.href.clone(), step.text));
-    let status = agent::status(&seen.folder).map_err(told)?;
     Ok(render(&OverviewPage {
         frame: frame(&visitor, &seen, "Where it stands", "").live(at(&seen.study, "/events")),
         subtitle: subtitle(&seen),

@@ -3,7 +3,7 @@
 use super::desk::Desk;
 use super::shared::{Phase, Shared};
 use super::work::work;
-use crate::agent::{self, AgentError, Home, StudyFolder};
+use crate::agent::{AgentError, Home};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -119,7 +119,8 @@ impl Runners {
             let start = || -> Result<(), AgentError> {
                 let folder = self.home.study(&name)?;
                 let mut desk = Desk::read(&folder)?;
-                if is_over(&folder)? || desk.ended.is_some() {
+                // A study whose results could not be written when it ended is not over: the agent tries again.
+                if folder.state_after(&folder.entries()?, desk.choices()).is_over() {
                     desk.erase_copy(&folder)?;
                 } else if desk.works() {
                     self.start(&name);
@@ -139,18 +140,4 @@ impl Runners {
             self.stop(&name);
         }
     }
-}
-
-/// Whether a study is over for this site, with its results written where there are some.
-pub(crate) fn is_over(folder: &StudyFolder) -> Result<bool, AgentError> {
-    let entries = folder.entries()?;
-    let has = |wanted: fn(&agent::Record) -> bool| entries.iter().any(|entry| wanted(&entry.record));
-    if has(|record| matches!(record, agent::Record::Withdrawn)) {
-        return Ok(true);
-    }
-    let desk = Desk::read(folder)?;
-    let written = folder.results().join("fit.json").is_file();
-    // A study that ended while its results could not be written is not over for the pages: they try again.
-    Ok(has(|record| matches!(record, agent::Record::Over))
-        && (written || desk.ended.is_some() || desk.approved_by.is_none()))
 }

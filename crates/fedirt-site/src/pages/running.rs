@@ -3,10 +3,9 @@
 use super::desk::Desk;
 use super::overview::subtitle;
 use super::records::sent_in_words;
-use super::runner::is_over;
 use super::shared::{Phase, State as AgentState};
 use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
-use crate::agent::{self, AgentError, Https, Record, Withdrawal};
+use crate::agent::{self, AgentError, Https, Record, StudyState, Withdrawal};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -82,9 +81,8 @@ pub(super) async fn show(
 ) -> Page {
     let seen = hall.find(&name)?;
     let entries = seen.folder.entries().map_err(told)?;
-    let over = is_over(&seen.folder).map_err(told)?;
-    let finished = seen.folder.results().join("fit.json").is_file();
-    let withdrawn = entries.iter().any(|entry| matches!(entry.record, Record::Withdrawn));
+    let stands = seen.folder.state_after(&entries, seen.desk.choices());
+    let (over, finished) = (stands.is_over(), stands == StudyState::Finished);
     let state = hall.runners.shared(&name).map(|shared| shared.state());
     let working = state.as_ref().is_some_and(|s| matches!(s.phase, Phase::Starting | Phase::Working));
     let state = state.unwrap_or_default();
@@ -92,8 +90,8 @@ pub(super) async fn show(
     let approved = seen.desk.approved_by.is_some();
     let (heading, class) = match state.phase {
         _ if finished => ("Finished", ""),
-        _ if withdrawn => ("Withdrawn", "bad"),
-        _ if over || seen.desk.ended.is_some() => ("Ended without results", "bad"),
+        _ if stands.is_withdrawn() => ("Withdrawn", "bad"),
+        _ if over => ("Ended without results", "bad"),
         _ if !approved => ("Nothing runs yet", ""),
         _ if seen.desk.paused && working => ("Pausing: the exchange under way ends first", ""),
         _ if seen.desk.paused => ("Paused", ""),
@@ -124,7 +122,7 @@ pub(super) async fn show(
         ended: seen.desk.ended.clone(),
         asked: seen.desk.asked.words(),
         may_pause: working && !over,
-        may_resume: approved && !working && !over && !withdrawn,
+        may_resume: approved && !working && !over,
         approved,
         over,
         finished,
@@ -226,7 +224,7 @@ pub(super) async fn ask_withdraw(
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
     let seen = hall.find(&name)?;
-    if is_over(&seen.folder).map_err(told)? {
+    if seen.state().map_err(told)?.is_over() {
         return Err(nothing_left(&seen));
     }
     Ok(render(&WithdrawPage {
@@ -245,7 +243,7 @@ pub(super) async fn withdraw(
 ) -> Page {
     let _changing = hall.changing.lock().await;
     let seen = hall.find(&name)?;
-    if is_over(&seen.folder).map_err(told)? {
+    if seen.state().map_err(told)?.is_over() {
         return Err(nothing_left(&seen));
     }
     let reason = match fields.get("reason") {

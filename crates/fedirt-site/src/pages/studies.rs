@@ -1,8 +1,9 @@
 //! The first page: the studies of this site, and how to take part in another.
 
+use super::desk::Desk;
 use super::shared::Phase;
 use super::{Hall, Hall_, Page, hall_frame, told};
-use crate::agent::{self, StudyStatus};
+use crate::agent::{self, StudyState, StudyStatus};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
@@ -41,15 +42,27 @@ pub(super) fn asks(hall: &Hall, name: &str) -> Option<&'static str> {
 pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
     let (mut rows, mut broken) = (Vec::new(), Vec::new());
     for name in hall.home.studies().map_err(told)? {
-        match hall.home.known_study(&name).and_then(|folder| agent::status(&folder)) {
+        let status = hall.home.known_study(&name).and_then(|folder| {
+            let choices = Desk::read(&folder)?.choices();
+            agent::status(&folder, choices)
+        });
+        match status {
             Ok(status) => {
-                let state = match (status.stage.as_str(), status.results.iter().any(|f| f == "fit.json")) {
-                    ("over", true) => "finished".into(),
-                    ("over", false) => "ended without results".into(),
-                    (stage, _) => stage.to_owned(),
+                let state = match status.state {
+                    StudyState::Finished => "finished".into(),
+                    StudyState::Ended => "ended without results".into(),
+                    StudyState::ResultsDue => "over; its results are not written yet".into(),
+                    StudyState::KeyMade
+                    | StudyState::Enrolled
+                    | StudyState::Consented
+                    | StudyState::Joined
+                    | StudyState::RosterApproved
+                    | StudyState::RosterSigned
+                    | StudyState::InRound(_)
+                    | StudyState::Withdrawn { .. } => status.stage.clone(),
                 };
-                let done = status.stage == "over" || status.stage.starts_with("withdrawn");
-                rows.push(Row { asks: asks(&hall, &name).filter(|_| !done), state, status });
+                let asks = asks(&hall, &name).filter(|_| !status.state.is_over());
+                rows.push(Row { asks, state, status });
             }
             Err(error) => broken.push(error.to_string()),
         }

@@ -30,7 +30,7 @@ fn three_sites_calibrate_and_keep_their_own() {
             assert_eq!(secrets, 0, "keys and uploads are erased");
             let entries = folder.entries().unwrap();
             assert!(matches!(entries.last().unwrap().record, Record::Over));
-            let state = status(&folder).unwrap();
+            let state = status(&folder, OfficerChoices::default()).unwrap();
             assert_eq!((state.stage.as_str(), state.rounds_answered), ("over", rounds));
             let ledger = ledger_table(&world.home(site).ledger_path()).unwrap();
             assert_eq!(ledger.lines.len(), rounds);

@@ -16,7 +16,9 @@ pub(super) fn status(home: &Home, args: &SiteStatusArgs) -> Result<ExitCode, Cli
     };
     let states = names
         .iter()
-        .map(|name| home.known_study(name).and_then(|folder| agent::status(&folder)))
+        .map(|name| {
+            home.known_study(name).and_then(|folder| agent::status(&folder, agent::OfficerChoices::default()))
+        })
         .collect::<Result<Vec<_>, _>>()
         .map_err(told)?;
     if args.json {
