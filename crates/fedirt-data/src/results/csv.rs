@@ -1,7 +1,7 @@
 //! Tables as CSV files: every digit, empty where there is no number.
 
 use crate::scores::SiteScores;
-use fedirt_model::fit::{Covariance, Fit, FitSite};
+use fedirt_model::fit::{Covariance, Fit, FitSite, NamedNumbers};
 use fedirt_model::scoring::Method;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -25,7 +25,20 @@ fn line(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {
     writeln!(out, "{}", fields.join(","))
 }
 
-/// `items.csv`, which `--fixed-items` accepts.
+/// Names of parameters beyond a and d, over all items whose models have such.
+fn more_parameters(fit: &Fit) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in fit.items.iter().filter(|i| i.has_more_parameters()).flat_map(|i| i.parameters.iter()) {
+        // Intercepts have columns already.
+        if !names.contains(&name) && !name.starts_with('d') {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// `items.csv`, which `--fixed-items` accepts. Where an item's model has more than one slope, its parameters stand in
+/// columns of their names at the end.
 pub fn items(out: &mut dyn Write, fit: &Fit) -> io::Result<()> {
     let steps = fit.items.iter().map(|item| item.d.len()).max().unwrap_or(0).max(1);
     let mut header: Vec<String> =
@@ -34,6 +47,8 @@ pub fn items(out: &mut dyn Write, fit: &Fit) -> io::Result<()> {
         header.extend((1..=steps).map(|step| format!("{name}{step}")));
     }
     header.push("fixed".to_owned());
+    let more = more_parameters(fit);
+    header.extend(more.iter().flat_map(|name| [(*name).to_owned(), format!("se_{name}")]));
     line(out, &header)?;
     for item in &fit.items {
         let mut fields = vec![
@@ -48,6 +63,11 @@ pub fn items(out: &mut dyn Write, fit: &Fit) -> io::Result<()> {
             fields.extend((0..steps).map(|step| optional(values.get(step).copied().flatten())));
         }
         fields.push(item.fixed.to_string());
+        for name in &more {
+            let shown =
+                |numbers: &NamedNumbers| optional(numbers.get(name).filter(|_| item.has_more_parameters()));
+            fields.extend([shown(&item.parameters), shown(&item.se)]);
+        }
         line(out, &fields)?;
     }
     Ok(())

@@ -56,6 +56,31 @@ fn table(out: &mut String, fit: &Fit) {
         row(out, index, item, steps, mixed, &grid);
     }
     out.push_str("</tbody></table></div>\n");
+    more_parameters(out, fit);
+}
+
+/// Parameters of models that have more than one slope: by name, item after item.
+fn more_parameters(out: &mut String, fit: &Fit) {
+    if !fit.items.iter().any(FitItem::has_more_parameters) {
+        return;
+    }
+    out.push_str(
+        "<details open><summary>Parameters of nominal items</summary>\n<p>a1, ak and d are named as in mirt: a category's slope \
+         is a1·ak, and the first category's slope and intercept are 0. bock_a and bock_c are the same slopes and intercepts in \
+         Bock's form, which sum to 0 over the categories.</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Parameters of nominal items\"><table><thead><tr><th scope=\"col\">Item</th>\
+         <th scope=\"col\" class=\"words\">Parameter</th><th scope=\"col\">Estimate</th></tr></thead>\n<tbody>\n",
+    );
+    for item in fit.items.iter().filter(|item| item.has_more_parameters()) {
+        for (name, value) in item.parameters.iter() {
+            let cell = estimate(value, item.se.get(name), item.se.get(name).is_none());
+            let (item, name) = (escape(&item.name), escape(name));
+            out.push_str(&format!(
+                "<tr><th scope=\"row\">{item}</th><td class=\"words\">{name}</td><td>{cell}</td></tr>\n"
+            ));
+        }
+    }
+    out.push_str("</tbody></table></div></details>\n");
 }
 
 fn row(out: &mut String, index: usize, item: &FitItem, steps: usize, mixed: bool, grid: &[f64]) {

@@ -121,6 +121,12 @@ impl FitItem {
         fine.then_some((model, psi))
     }
 
+    /// Whether `a`, `d` and `b` do not say all: the model has more than one slope, or none that is called `a`.
+    pub fn has_more_parameters(&self) -> bool {
+        items::model(&self.model).is_some_and(|model| model.one_slope().is_none())
+            && !self.parameters.is_empty()
+    }
+
     /// Names the parameters of an item of one slope that has `a` and `d` alone.
     pub fn name_parameters(&mut self) {
         if !self.parameters.is_empty() {

@@ -60,4 +60,13 @@ fn add(table: &mut Table, item: &FitItem, steps: bool) {
         cells.extend([at(&item.d, step), at(&item.se_d, step), at(&item.b, step), at(&item.se_b, step)]);
         table.row(cells);
     }
+    if item.has_more_parameters() {
+        let slopes = item.parameters.iter().filter(|(name, _)| name.starts_with("bock_a"));
+        let slopes: Vec<String> = slopes.map(|(_, slope)| fixed(slope, 3)).collect();
+        table.remark(format!(
+            "{}: slopes of the categories, which sum to 0: {}",
+            item.name,
+            slopes.join(", ")
+        ));
+    }
 }
