@@ -1,7 +1,5 @@
 //! The nominal model: nested models, order of categories, site effects, secure sums.
 
-#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
-
 mod common;
 
 use common::{Random, answers, fit, named, plan, table, truth};

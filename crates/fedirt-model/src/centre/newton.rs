@@ -114,7 +114,7 @@ impl Newton {
         let mut totals = reply.totals.clone();
         if converged {
             // One more step costs no round: it takes the error from about 1e-5 to its square.
-            let (step, tau_step) = newton_step(problem, reply);
+            let (step, tau_step) = newton_step(problem, reply, 0.0);
             if step.amax() < 0.05 && tau_step.abs() < 0.05 {
                 let next = &y + step;
                 if problem.design.admissible(&problem.structure.psi(&next)) {
@@ -147,12 +147,18 @@ fn at_floor(problem: &Problem, tau: f64, gradient: &[f64]) -> bool {
 }
 
 /// The step in (coordinates, τ), before the trust radius.
-fn newton_step(problem: &Problem, reply: &Evaluated) -> (DVector<f64>, f64) {
+///
+/// `damping` is added to the diagonal of the information (Levenberg 1944): it shortens the step where the likelihood is
+/// flat, and hardly elsewhere.
+fn newton_step(problem: &Problem, reply: &Evaluated, damping: f64) -> (DVector<f64>, f64) {
     let (p, structure) = (problem.design.parameters(), &problem.structure);
     let t = structure.jacobian(&reply.y);
     let mut g = t.transpose() * DVector::from_row_slice(&reply.gradient[..p]);
     let items = reply.information.view((0, 0), (p, p));
     let mut a = t.transpose() * items * &t - structure.curvature(&reply.y, &reply.gradient[..p]);
+    for c in 0..a.nrows() {
+        a[(c, c)] += damping;
+    }
     for &c in &reply.held {
         a.row_mut(c).fill(0.0);
         a.column_mut(c).fill(0.0);
@@ -190,6 +196,20 @@ fn newton_step(problem: &Problem, reply: &Evaluated) -> (DVector<f64>, f64) {
     }
     let step = solve(wide, &rhs);
     (step.rows(0, n).into_owned(), step[n])
+}
+
+/// The step within a trust radius. Slopes of single categories can be so ill determined that a step as a whole would have to
+/// be cut to nothing: with such items it is damped instead.
+fn damped_step(problem: &Problem, reply: &Evaluated, radius: f64) -> (DVector<f64>, f64) {
+    let mut found = newton_step(problem, reply, 0.0);
+    if (0..problem.design.len()).any(|j| problem.design.model(j).one_slope().is_none()) {
+        let mut damping = 1e-4 * problem.students;
+        while found.0.amax() > radius && damping < problem.students {
+            found = newton_step(problem, reply, damping);
+            damping *= 2.0;
+        }
+    }
+    found
 }
 
 /// A⁻¹g, with eigenvalues in absolute value and none too small.
@@ -240,6 +260,7 @@ impl Algorithm for Newton {
         trace.loglik = Some(reply.loglik);
         trace.max_gradient = Some(reply.norm);
         trace.max_change = Some(self.step);
+
         trace.slowest_items = problem.gradient_norm(&reply.gradient, &reply.held).1;
         let accepted = match &self.best {
             None => true,
@@ -263,7 +284,7 @@ impl Algorithm for Newton {
         if self.rounds >= problem.settings.max_rounds || self.radius < 1e-9 {
             return Ok(self.finish(problem, &best, false));
         }
-        let (mut step, mut tau_step) = newton_step(problem, &best);
+        let (mut step, mut tau_step) = damped_step(problem, &best, self.radius);
         if accepted {
             // One item that runs away must not hold back the others: each item has the radius to itself.
             problem.structure.shorten_items(&mut step, self.radius);

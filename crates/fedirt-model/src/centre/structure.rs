@@ -3,8 +3,8 @@
 //! Sites work with item parameters ψ for *standardised* ability. Some of them are tied together: a Rasch item's slope is
 //! the SD σ of ability; an anchored item with given slopes a* and intercepts d* has a = a*·σ and
 //! d = d* + a*·score·μ. This file is the one place that knows. Coordinates are chosen so that the likelihood is nearly
-//! quadratic: a slope is a = ½·sinh(u), which passes through zero without a switch; an intercept is
-//! d = v·√(1.702² + a²) with a its slope, nearly a normal-ogive threshold; σ = exp(u).
+//! quadratic: a single slope is a = ½·sinh(u), which passes through zero without a switch; its intercepts are
+//! d = v·√(1.702² + a²), nearly normal-ogive thresholds; slopes and intercepts of single categories are linear; σ = exp(u).
 
 use crate::design::Design;
 use crate::exchange::Effects;
@@ -46,6 +46,8 @@ impl Anchor {
 enum Tie {
     /// A slope with a coordinate of its own: ½·sinh(y_u).
     OwnSlope(usize),
+    /// A slope of one category among several: y_u/2. Given ability, the likelihood of such items is concave in it.
+    LinearSlope(usize),
     /// A slope that all items of its kind share: ½·sinh(y_u).
     CommonSlope(usize),
     /// A slope that is a multiple of σ.
@@ -56,8 +58,8 @@ enum Tie {
     OwnIntercept {
         /// The coordinate v.
         at: usize,
-        /// Position of its slope a among all item parameters.
-        slope: usize,
+        /// Position of its slope a among all item parameters; none where the slope is linear, and a = 0 stands here.
+        slope: Option<usize>,
         /// Which of the item's intercepts it is, counted from 1: its bound is that many steps wide.
         step: usize,
     },
@@ -123,6 +125,7 @@ impl Structure {
                     (Role::Slope { .. }, Some(anchor)) if sd_free => Tie::Sd(anchor.psi[k]),
                     (Role::Slope { .. }, Some(anchor)) => Tie::Fixed(anchor.psi[k]),
                     (Role::Slope { .. }, None) => match design.model(j).slope() {
+                        SlopeRule::Free if slopes > 1 => Tie::LinearSlope(take()),
                         SlopeRule::Free => Tie::OwnSlope(take()),
                         SlopeRule::Common => Tie::CommonSlope(*common.get_or_insert_with(&mut take)),
                         SlopeRule::One => Tie::Fixed(1.0),
@@ -132,7 +135,8 @@ impl Structure {
                         Tie::Given { value: anchor.psi[k], pull: anchor.psi[slope] * score }
                     }
                     (Role::Intercept { slope, .. }, None) => {
-                        Tie::OwnIntercept { at: take(), slope: span.start + slope, step: k + 1 - slopes }
+                        let slope = (slopes == 1).then_some(span.start + slope);
+                        Tie::OwnIntercept { at: take(), slope, step: k + 1 - slopes }
                     }
                 });
             }
@@ -175,7 +179,7 @@ impl Structure {
     /// Whether an item parameter is estimated, as reported.
     pub(crate) fn is_free(&self, position: usize) -> bool {
         match self.ties[position] {
-            Tie::OwnSlope(_) | Tie::CommonSlope(_) | Tie::OwnIntercept { .. } => true,
+            Tie::OwnSlope(_) | Tie::LinearSlope(_) | Tie::CommonSlope(_) | Tie::OwnIntercept { .. } => true,
             Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => false,
         }
     }
@@ -200,6 +204,14 @@ impl Structure {
         self.mean.map_or(0.0, |at| y[at])
     }
 
+    /// The slope on which an intercept's coordinate depends.
+    fn intercept_slope(&self, y: &DVector<f64>, slope: Option<usize>) -> SlopeValue {
+        match slope {
+            Some(position) => self.slope(y, position),
+            None => SlopeValue { a: 0.0, first: 0.0, second: 0.0, at: None },
+        }
+    }
+
     /// The slope at a position of ψ.
     fn slope(&self, y: &DVector<f64>, position: usize) -> SlopeValue {
         match self.ties[position] {
@@ -207,6 +219,7 @@ impl Structure {
                 let a = 0.5 * y[u].sinh();
                 SlopeValue { a, first: 0.5 * y[u].cosh(), second: a, at: Some(u) }
             }
+            Tie::LinearSlope(u) => SlopeValue { a: 0.5 * y[u], first: 0.5, second: 0.0, at: Some(u) },
             Tie::Sd(factor) => {
                 let a = factor * self.sd(y);
                 SlopeValue { a, first: a, second: a, at: self.sd }
@@ -230,8 +243,9 @@ impl Structure {
         for (r, tie) in self.ties.iter().enumerate() {
             match *tie {
                 Tie::OwnSlope(u) | Tie::CommonSlope(u) => y[u] = (2.0 * psi[r]).asinh(),
+                Tie::LinearSlope(u) => y[u] = 2.0 * psi[r],
                 Tie::OwnIntercept { at, slope, .. } => {
-                    let a = self.slope(&y, slope).a;
+                    let a = self.intercept_slope(&y, slope).a;
                     y[at] = psi[r] / (OGIVE + a * a).sqrt();
                 }
                 Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => {}
@@ -243,9 +257,11 @@ impl Structure {
     /// ψ at given coordinates.
     pub(crate) fn psi(&self, y: &DVector<f64>) -> Vec<f64> {
         let value = |(r, tie): (usize, &Tie)| match *tie {
-            Tie::OwnSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => self.slope(y, r).a,
+            Tie::OwnSlope(_) | Tie::LinearSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
+                self.slope(y, r).a
+            }
             Tie::OwnIntercept { at, slope, .. } => {
-                let a = self.slope(y, slope).a;
+                let a = self.intercept_slope(y, slope).a;
                 y[at] * (OGIVE + a * a).sqrt()
             }
             Tie::Given { value, pull } => value + pull * self.mean(y),
@@ -258,14 +274,14 @@ impl Structure {
         let mut t = DMatrix::zeros(self.ties.len(), self.size);
         for (r, tie) in self.ties.iter().enumerate() {
             match *tie {
-                Tie::OwnSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
+                Tie::OwnSlope(_) | Tie::LinearSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
                     let slope = self.slope(y, r);
                     if let Some(u) = slope.at {
                         t[(r, u)] = slope.first;
                     }
                 }
                 Tie::OwnIntercept { at, slope, .. } => {
-                    let slope = self.slope(y, slope);
+                    let slope = self.intercept_slope(y, slope);
                     let root = (OGIVE + slope.a * slope.a).sqrt();
                     t[(r, at)] = root;
                     if let Some(u) = slope.at {
@@ -287,14 +303,14 @@ impl Structure {
         let mut s = DMatrix::zeros(self.size, self.size);
         for (r, tie) in self.ties.iter().enumerate() {
             match *tie {
-                Tie::OwnSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
+                Tie::OwnSlope(_) | Tie::LinearSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
                     let slope = self.slope(y, r);
                     if let Some(u) = slope.at {
                         s[(u, u)] += gradient[r] * slope.second;
                     }
                 }
                 Tie::OwnIntercept { at: v, slope, .. } => {
-                    let slope = self.slope(y, slope);
+                    let slope = self.intercept_slope(y, slope);
                     let Some(u) = slope.at else { continue };
                     let (a, a1, a2) = (slope.a, slope.first, slope.second);
                     let root = (OGIVE + a * a).sqrt();
@@ -317,7 +333,7 @@ impl Structure {
         for j in 0..self.design.len() {
             for r in self.design.span(j) {
                 match self.ties[r] {
-                    Tie::OwnSlope(at) | Tie::OwnIntercept { at, .. } => {
+                    Tie::OwnSlope(at) | Tie::LinearSlope(at) | Tie::OwnIntercept { at, .. } => {
                         if !held.contains(&at) {
                             items[j] = items[j].max(gradient[r].abs());
                         }
@@ -342,6 +358,7 @@ impl Structure {
     fn bounds(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.ties.iter().filter_map(|tie| match *tie {
             Tie::OwnSlope(u) | Tie::CommonSlope(u) => Some((u, self.slope_bound)),
+            Tie::LinearSlope(u) => Some((u, self.slope_bound.sinh())),
             Tie::OwnIntercept { at, step, .. } => Some((at, self.step_bound * step as f64)),
             Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
         })
@@ -412,7 +429,8 @@ impl Structure {
                 for j in (0..self.design.len()).filter(|&j| parts[j] == part) {
                     for r in self.design.span(j) {
                         if let Tie::OwnIntercept { at, slope, .. } = self.ties[r] {
-                            direction[at] = shift[r] / (OGIVE + psi[slope] * psi[slope]).sqrt();
+                            let a = slope.map_or(0.0, |slope| psi[slope]);
+                            direction[at] = shift[r] / (OGIVE + a * a).sqrt();
                         }
                     }
                 }
@@ -431,6 +449,7 @@ impl Structure {
                 Tie::Sd(factor) if factor != 0.0 => ratios.push((psi[r] / factor).abs().max(1e-3).ln()),
                 Tie::Given { value, pull } if pull.abs() > 1e-3 => shifts.push((psi[r] - value) / pull),
                 Tie::OwnSlope(_)
+                | Tie::LinearSlope(_)
                 | Tie::CommonSlope(_)
                 | Tie::Sd(_)
                 | Tie::Fixed(_)
@@ -445,7 +464,7 @@ impl Structure {
     /// Coordinates that belong to some items.
     pub(crate) fn coordinates_of(&self, items: &[usize]) -> Vec<usize> {
         let own = |r: usize| match self.ties[r] {
-            Tie::OwnSlope(at) | Tie::OwnIntercept { at, .. } => Some(at),
+            Tie::OwnSlope(at) | Tie::LinearSlope(at) | Tie::OwnIntercept { at, .. } => Some(at),
             Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
         };
         items.iter().flat_map(|&j| self.design.span(j)).filter_map(own).collect()

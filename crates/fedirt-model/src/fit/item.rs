@@ -116,7 +116,7 @@ impl FitItem {
     /// The item's model and its parameters as the model lays them out, where all of them are there and allowed.
     pub fn estimates(&self) -> Option<(&'static dyn ItemModel, Vec<f64>)> {
         let model = items::model(&self.model)?;
-        let psi = model.from_reported(self.categories, &|name| self.parameters.get(name))?;
+        let psi = model.read_reported(self.categories, &|name| self.parameters.get(name))?;
         let fine = self.categories > 1 && psi.iter().all(|x| x.is_finite()) && model.admissible(&psi);
         fine.then_some((model, psi))
     }

@@ -170,7 +170,7 @@ pub trait ItemModel: Sync + std::fmt::Debug {
     fn reported(&self, psi: &[f64]) -> Vec<Reported>;
 
     /// The parameters from reported values, where all that are needed are there.
-    fn from_reported(&self, categories: usize, value: &dyn Fn(&str) -> Option<f64>) -> Option<Vec<f64>>;
+    fn read_reported(&self, categories: usize, value: &dyn Fn(&str) -> Option<f64>) -> Option<Vec<f64>>;
 }
 
 #[cfg(test)]

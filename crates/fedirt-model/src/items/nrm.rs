@@ -201,7 +201,7 @@ impl ItemModel for Nrm {
     }
 
     /// From Bock's slopes, which determine a_c even where the highest category's is zero.
-    fn from_reported(&self, categories: usize, value: &dyn Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
+    fn read_reported(&self, categories: usize, value: &dyn Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
         let lowest = value("bock_a0")?;
         let slopes = (1..categories).map(|c| Some(value(&format!("bock_a{c}"))? - lowest));
         let intercepts = (1..categories).map(|c| value(&format!("d{c}")));

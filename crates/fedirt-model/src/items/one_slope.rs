@@ -196,7 +196,7 @@ impl<M: OneSlope> ItemModel for M {
         (0..psi.len()).map(|r| Reported { name: name(r), value: psi[r], gradient: unit(r) }).collect()
     }
 
-    fn from_reported(&self, categories: usize, value: &dyn Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
+    fn read_reported(&self, categories: usize, value: &dyn Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
         let mut psi = vec![value("a1")?];
         for step in 1..categories {
             psi.push(if categories == 2 { value("d")? } else { value(&format!("d{step}"))? });

@@ -97,7 +97,7 @@ fn reporting_transforms_go_there_and_back() {
         for psi in parameters(*model) {
             let reported = model.reported(&psi);
             let named = |name: &str| reported.iter().find(|r| r.name == name).map(|r| r.value);
-            let back = model.from_reported(categories(*model, &psi), &named).expect("all names are there");
+            let back = model.read_reported(categories(*model, &psi), &named).expect("all names are there");
             let free = model.bounded(&model.unbounded(&psi), psi[0].signum());
             for r in (0..psi.len()).filter(|r| *r > 0 || model.slope() != SlopeRule::One) {
                 assert!((back[r] - psi[r]).abs() < 1e-12 && (free[r] - psi[r]).abs() < 1e-12, "{model:?}");

@@ -22,8 +22,7 @@ impl SiteView<'_> {
                 out[low + 1] += mass * share;
             }
         };
-        let p = self.data.design.parameters();
-        let mut curves = vec![0.0; p * CURVE_POINTS];
+        let mut curves = vec![0.0; self.data.design.cells() * CURVE_POINTS];
         for (row, out) in e.counts.chunks_exact(width).zip(curves.chunks_exact_mut(CURVE_POINTS)) {
             spread(row, out);
         }
