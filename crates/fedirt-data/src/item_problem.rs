@@ -81,9 +81,9 @@ pub enum ItemProblem {
 impl ItemProblem {
     /// What is wrong and what would help, for somebody.
     pub fn told(&self, audience: Audience) -> String {
-        let option = |name: &str| match audience {
-            Audience::CommandLine => format!("--{}", name.replace('_', "-")),
-            Audience::Library | Audience::Page => format!("`{name}`"),
+        let (item_model, fixed_items) = match audience {
+            Audience::CommandLine => ("--item-model", "--fixed-items"),
+            Audience::Library | Audience::Page => ("`item_models`", "`fixed_items`"),
         };
         let codebook = match audience {
             Audience::CommandLine => "--codebook FILE (CSV: item, model, categories)",
@@ -95,15 +95,14 @@ impl ItemProblem {
                 audience.with(ReadOption::Ignore, item)
             ),
             Self::NoSuchItem { item, model } => {
-                format!("{} {item}={model}: there is no item {item}", option("item_model"))
+                format!("{item_model} {item}={model}: there is no item {item}")
             }
             Self::UnknownModel { item, model } => format!("item {item}: there is no model {model}"),
             Self::FixedModel { item, asked, fixed } => {
-                format!("{} {item}={asked}: the fixed items give {item} as {fixed}", option("item_model"))
+                format!("{item_model} {item}={asked}: the fixed items give {item} as {fixed}")
             }
             Self::NoFixedItem(items) => format!(
-                "{}: not in the data, and not used: {}. Items are matched by name",
-                option("fixed_items"),
+                "{fixed_items}: not in the data, and not used: {}. Items are matched by name",
                 listed(items)
             ),
             Self::CategoriesDiffer { item, codebook, fixed } => {

@@ -10,6 +10,7 @@ use fedirt::{
 use fedirt_coordinator::codebook::CodebookError;
 use fedirt_coordinator::edit::EditError;
 use fedirt_data::files::{FileError, reason};
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 /// An error for people. Every one of them ends the program with status 2.
@@ -21,6 +22,9 @@ pub(crate) enum CliError {
     /// Flags that do not go together, or name what is not there.
     #[error("{0}")]
     Usage(String),
+    /// What a library refuses, in its own words.
+    #[error("{0}")]
+    Because(Box<dyn Error + Send + Sync>),
     /// A flag's value that cannot be.
     #[error("{}", .0.told(Audience::CommandLine))]
     Flag(OptionProblem),
@@ -123,6 +127,11 @@ impl CliError {
             }
             other => Self::Fit(other),
         }
+    }
+
+    /// What a library refuses, in its own words.
+    pub(crate) fn because(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::Because(Box::new(error))
     }
 
     fn several<E>(errors: Errors<E>, each: impl Fn(E) -> Self) -> Self {

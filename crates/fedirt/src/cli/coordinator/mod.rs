@@ -40,7 +40,7 @@ pub(crate) fn told(error: Error) -> CliError {
     match error {
         Error::File { path, error } => CliError::file(path)(error),
         Error::Several(errors) => CliError::Several(errors.into_iter().map(told).collect()),
-        error => CliError::Usage(error.to_string()),
+        error => CliError::because(error),
     }
 }
 
@@ -55,7 +55,7 @@ fn invite_site(args: &CoordinatorInviteArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     let invited = invite::invite(&folder, &args.study, &args.site, args.days, args.address.as_deref());
     let invited = invited.map_err(told)?;
-    let text = invited.invitation.to_text().map_err(|e| CliError::Usage(e.to_string()))?;
+    let text = invited.invitation.to_text().map_err(|e| CliError::because(e))?;
     stdout::print_raw(&format!("{text}\n"))?;
     stderr::note(&format!(
         "hand this line to {} by a way that nobody else reads: whoever uses it first takes the site's place. There it goes into `fedirt site enrol`. Good until {}, for {}",

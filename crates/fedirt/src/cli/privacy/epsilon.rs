@@ -15,10 +15,6 @@ use std::process::ExitCode;
 /// Points of a drawn curve: more would not be seen.
 const POINTS: u32 = 60;
 
-fn usage(error: impl ToString) -> CliError {
-    CliError::Usage(error.to_string())
-}
-
 /// ε of a mechanism by every accountant.
 struct Account {
     pld: f64,
@@ -56,9 +52,9 @@ fn rdp(mechanism: &Mechanism, delta: Delta) -> Result<f64, AccountantError> {
 pub(super) fn of_noise(args: &EpsilonArgs) -> Result<ExitCode, CliError> {
     let sampling = &args.sampling;
     check_plot(sampling)?;
-    let delta = Delta::new(sampling.delta).map_err(usage)?;
-    let mechanism = Mechanism::new(sampling.rate, args.noise, sampling.rounds).map_err(usage)?;
-    let account = Account::of(&mechanism, delta).map_err(usage)?;
+    let delta = Delta::new(sampling.delta).map_err(CliError::because)?;
+    let mechanism = Mechanism::new(sampling.rate, args.noise, sampling.rounds).map_err(CliError::because)?;
+    let account = Account::of(&mechanism, delta).map_err(CliError::because)?;
     plot(sampling, &mechanism, delta)?;
     if sampling.json {
         let value = json!({
@@ -80,10 +76,11 @@ pub(super) fn of_noise(args: &EpsilonArgs) -> Result<ExitCode, CliError> {
 pub(super) fn noise_for(args: &NoiseArgs) -> Result<ExitCode, CliError> {
     let sampling = &args.sampling;
     check_plot(sampling)?;
-    let target = Epsilon::new(args.epsilon).map_err(usage)?;
-    let delta = Delta::new(sampling.delta).map_err(usage)?;
-    let multiplier = noise_multiplier((target, delta), sampling.rate, sampling.rounds).map_err(usage)?;
-    let mechanism = Mechanism::new(sampling.rate, multiplier, sampling.rounds).map_err(usage)?;
+    let target = Epsilon::new(args.epsilon).map_err(CliError::because)?;
+    let delta = Delta::new(sampling.delta).map_err(CliError::because)?;
+    let multiplier =
+        noise_multiplier((target, delta), sampling.rate, sampling.rounds).map_err(CliError::because)?;
+    let mechanism = Mechanism::new(sampling.rate, multiplier, sampling.rounds).map_err(CliError::because)?;
     plot(sampling, &mechanism, delta)?;
     if sampling.json {
         let value = json!({
@@ -93,7 +90,7 @@ pub(super) fn noise_for(args: &NoiseArgs) -> Result<ExitCode, CliError> {
         stdout::print_raw(&format!("{value}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let account = Account::of(&mechanism, delta).map_err(usage)?;
+    let account = Account::of(&mechanism, delta).map_err(CliError::because)?;
     let heading = format!(
         "Noise multiplier {multiplier:.6} for {} rounds at sampling rate {}\n\n",
         sampling.rounds, sampling.rate
@@ -134,7 +131,7 @@ fn plot(sampling: &RoundsOfSampling, mechanism: &Mechanism, delta: Delta) -> Res
             Ok(EpsilonAt { rounds, pld: some.epsilon(delta), rdp: rdp(&some, delta)? })
         })
         .collect::<Result<Vec<_>, AccountantError>>()
-        .map_err(usage)?;
+        .map_err(CliError::because)?;
     let figure = epsilon_by_rounds(
         Rounds {
             sampling_rate: mechanism.sampling_rate(),

@@ -49,7 +49,7 @@ fn home_made(args: &SiteArgs) -> Result<Home, CliError> {
 pub(crate) fn told(error: AgentError) -> CliError {
     match error {
         AgentError::Files(problems) => problems.into(),
-        other => CliError::Usage(other.to_string()),
+        other => CliError::because(other),
     }
 }
 

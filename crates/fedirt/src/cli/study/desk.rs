@@ -70,7 +70,7 @@ impl Desk {
         let records = harness::run(tasks, key, work, journal, &bar);
         bar.0.finish_and_clear();
         records.map_err(|error| match error {
-            HarnessError::Task { .. } => CliError::Usage(error.to_string()),
+            HarnessError::Task { .. } => CliError::because(error),
             HarnessError::Journal(error) => journal_error(&path, &error),
         })
     }

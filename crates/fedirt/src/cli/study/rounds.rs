@@ -21,9 +21,9 @@ pub(crate) fn run(args: &RoundsArgs) -> Result<ExitCode, CliError> {
     let tasks = options.tasks();
     let records = desk.run(&options.identity(), &tasks, Task::key, |task| Ok(task.run()))?;
     let study = Study { options, records: records.into_iter().flatten().collect() };
-    let told = study.tell().map_err(|e| CliError::Usage(e.to_string()))?;
+    let told = study.tell().map_err(|e| CliError::because(e))?;
     if args.json {
-        let json = study.json().map_err(|e| CliError::Usage(e.to_string()))?;
+        let json = study.json().map_err(|e| CliError::because(e))?;
         desk.write(&told.files)?;
         stdout::print_raw(&format!("{json}\n"))?;
     } else {

@@ -56,7 +56,7 @@ struct Measured {
 fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     let folder = tempfile::tempdir().map_err(CliError::Output)?;
     let program = Program::new(folder.path())?;
-    let told = |error: fedirt_coordinator::Error| CliError::Usage(error.to_string());
+    let told = |error: fedirt_coordinator::Error| CliError::because(error);
     let port = free_port()?;
     let path = folder.path().join("coordinator");
     let listen = std::net::SocketAddr::from(([127, 0, 0, 1], port));
@@ -117,7 +117,7 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
 /// the centre's, as sites have few students.
 fn statistics(folder: &Path, names: &[String], items: &[PlanItem]) -> Result<f64, CliError> {
     let plan = template("alone", Mode::Plain, names, items, (names.len() * STUDENTS) as u64);
-    let told = |error: fedirt_protocol::plan::PlanError| CliError::Usage(error.to_string());
+    let told = |error: fedirt_protocol::plan::PlanError| CliError::because(error);
     let terms = StudyPlan::parse(&plan).and_then(|study| study.terms(&plan)).map_err(told)?;
     let files: Vec<PathBuf> = names.iter().map(|name| folder.join(format!("{name}.csv"))).collect();
     let reading = fedirt_data::read(crate::input::files(&files), &ReadOptions::default())?;
@@ -173,7 +173,7 @@ struct Ready {
 
 impl Seat {
     fn enrol(self) -> Result<Ready, CliError> {
-        let told = |error: agent::AgentError| CliError::Usage(error.to_string());
+        let told = |error: agent::AgentError| CliError::because(error);
         let mut random = UnwrapErr(SysRng);
         let (home, _) = Home::init(&self.home, &mut random).map_err(told)?;
         let policy = home.policy().map_err(told)?;
@@ -216,7 +216,7 @@ impl Officer for Trusting<'_> {
 impl Ready {
     /// Takes part to the end; gives the number of exchanges.
     fn join(self, start: &Start) -> Result<usize, CliError> {
-        let told = |error: agent::AgentError| CliError::Usage(error.to_string());
+        let told = |error: agent::AgentError| CliError::because(error);
         let study = self.home.known_study(&self.study).and_then(|folder| folder.load()).map_err(told)?;
         let own = agent::read_for_plan(&[self.file], &ReadOptions::default(), &study.plan).map_err(told)?;
         let transport = Https::new(&self.address, self.authority.as_deref()).map_err(told)?;
