@@ -6,8 +6,13 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The version of the messages. Another layout is another version.
-pub const VERSION: u8 = 1;
+/// The version of the messages that are written. Another layout is another version. In version 2 a result names the
+/// parameters of its items.
+pub const VERSION: u8 = 2;
+
+/// The oldest version that is read: all messages but results have had the same layout since, and a study that began before
+/// an upgrade goes on after it.
+const OLDEST: u8 = 1;
 
 /// The longest message that is read: 500 items have a triangle of half a million numbers of 8 bytes.
 pub const MAX_BYTES: usize = 64 << 20;
@@ -55,7 +60,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
     }
     let rest = bytes.strip_prefix(&MAGIC).ok_or(CodecError::NotOurs)?;
     let (version, rest) = rest.split_first().ok_or(CodecError::NotOurs)?;
-    if *version != VERSION {
+    if !(OLDEST..=VERSION).contains(version) {
         return Err(CodecError::Version { got: *version });
     }
     match postcard::take_from_bytes(rest) {
