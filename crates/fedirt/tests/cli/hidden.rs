@@ -84,7 +84,7 @@ fn privacy_flags_are_checked_before_any_file_is_read() {
         ("--private --epsilon 1 --weight w", "--weight"),
         ("--private --epsilon 1 --effects random", "--effects random"),
         ("--private --epsilon 1 --algorithm bfgs", "--algorithm"),
-        ("--private --epsilon 1 --model rasch", "use 1pl"),
+        ("--private --epsilon 1 --model rasch", "use rasch-sd1"),
         ("--algorithm fedirt-dp --epsilon 1 --clip 0", "--clip"),
         ("--algorithm fedirt-dp --epsilon 1 --sampling-rate 1.5", "--sampling-rate"),
         ("--private --algorithm fedirt-dp --epsilon 1 --noise central", "--noise central"),
