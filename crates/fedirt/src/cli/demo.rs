@@ -68,7 +68,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
             "\nYou are the officers. Log in at each site, paste its invitation, and choose its file:\n",
         );
         for ((site, invited), file) in SITES.iter().zip(&invitations).zip(&files) {
-            let line = invited.invitation.to_text().map_err(|e| CliError::because(e))?;
+            let line = invited.invitation.to_text().map_err(CliError::because)?;
             text.push_str(&format!("\n{site}: {}\n{line}\n", file.display()));
         }
     } else {
@@ -120,7 +120,7 @@ fn answers(place: &Path) -> Result<Vec<PathBuf>, CliError> {
         latent_sd: 1.0,
         seed: 2026,
     };
-    let truth = Truth::draw(&spec).map_err(|e| CliError::because(e))?;
+    let truth = Truth::draw(&spec).map_err(CliError::because)?;
     std::fs::create_dir_all(place).map_err(CliError::file(place))?;
     let paths: Vec<PathBuf> = SITES.iter().map(|site| place.join(format!("{site}.csv"))).collect();
     write_sites(&paths, &spec, &truth)?;
@@ -144,7 +144,7 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
     let mut plan = TomlEdit::new(&text)?;
     plan.set("purpose", "Put the reading tests of three schools on one scale.")?;
     let text = plan.text();
-    StudyPlan::parse(&text).map_err(|e| CliError::because(e))?;
+    StudyPlan::parse(&text).map_err(CliError::because)?;
     let path = made.plans().join(format!("{STUDY}.toml"));
     folder::create(&path, &text).map_err(CliError::file(&path))?;
     let server = Server { listen: Some(any), pages: true };

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
     let spec = spec(args);
-    let truth = Truth::draw(&spec).map_err(|e| CliError::because(e))?;
+    let truth = Truth::draw(&spec).map_err(CliError::because)?;
     let folder = &args.out;
     std::fs::create_dir_all(folder).map_err(CliError::file(folder))?;
     let responses: Vec<PathBuf> = if args.per_site {

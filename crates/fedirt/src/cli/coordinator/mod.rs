@@ -55,7 +55,7 @@ fn invite_site(args: &CoordinatorInviteArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     let invited = invite::invite(&folder, &args.study, &args.site, args.days, args.address.as_deref());
     let invited = invited.map_err(told)?;
-    let text = invited.invitation.to_text().map_err(|e| CliError::because(e))?;
+    let text = invited.invitation.to_text().map_err(CliError::because)?;
     stdout::print_raw(&format!("{text}\n"))?;
     stderr::note(&format!(
         "hand this line to {} by a way that nobody else reads: whoever uses it first takes the site's place. There it goes into `fedirt site enrol`. Good until {}, for {}",

@@ -20,7 +20,7 @@ pub(super) fn run(args: &FitArgs, mut prepared: Prepared) -> Result<Calibration,
     let private = prepared.setting.private.as_ref().ok_or(CliError::NoPrivateTerms)?;
     let settings = (settings(args, students, private.epsilon), noise);
     let finished = calibrate(&prepared.plan, private, settings, &sites, &mut UnwrapErr(SysRng))
-        .map_err(|error| CliError::because(error))?;
+        .map_err(CliError::because)?;
     let after = sites.into_iter().map(|(_, table)| SiteAfter { table, place: None }).collect();
     Ok(prepared.finish(finished, after))
 }

@@ -16,7 +16,7 @@ const PLANTED: (u64, u64) = (1_000, 2_000);
 const APART: u64 = 1_000_000_000;
 
 pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
-    let sites = Sites::new().map_err(|e| CliError::because(e))?;
+    let sites = Sites::new().map_err(CliError::because)?;
     // Hidden when standard error is not a terminal.
     let bar = ProgressBar::new(1 + Fault::ALL.len() as u64 + args.seeds);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}, {elapsed}") {
@@ -26,7 +26,7 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
     bar.tick();
     let effort = Effort { noise_runs: args.runs, world_runs: args.runs, seed: args.first };
     let (mut lines, _) = checks(&sites, &hostile(&sites), |sites| sites, effort);
-    lines.extend(machines(effort).map_err(|e| CliError::because(e))?);
+    lines.extend(machines(effort).map_err(CliError::because)?);
     bar.inc(1);
     let mut caught = Vec::new();
     for fault in Fault::ALL {

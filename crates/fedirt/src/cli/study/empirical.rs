@@ -28,15 +28,15 @@ pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
     let plans: Vec<ItemPlan> = items.iter().map(plan).collect();
     let align = |site: &SiteResponses| Ok((site.name.clone(), fedirt_data::align(site, &plans)?));
     let sites = reading.sites.iter().map(align).collect::<Result<Vec<_>, CliError>>()?;
-    let data = Data::new(&items, sites).map_err(|e| CliError::because(e))?;
+    let data = Data::new(&items, sites).map_err(CliError::because)?;
     let options = Options { epsilon: args.epsilon, draws: args.draws, seed: args.seed };
     let study = Empirical::new(data, options).map_err(CliError::Usage)?;
     let mut desk = Desk::new(&args.desk, "study-empirical")?;
-    let identity = study.identity().map_err(|e| CliError::because(e))?;
+    let identity = study.identity().map_err(CliError::because)?;
     let tasks = study.tasks();
     let mut records = desk.run(&identity, &tasks, |task| study.key(task), |task| study.run(task))?;
     records.sort_by_key(|r| (r.method, r.draw));
-    let told = study.tell(&records).map_err(|e| CliError::because(e))?;
+    let told = study.tell(&records).map_err(CliError::because)?;
     desk.finish(&Results { files: told.files, text: told.text })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -69,7 +69,7 @@ impl Finished {
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), CliError> {
-        let text = serde_json::to_string(self).map_err(|e| CliError::because(e))?;
+        let text = serde_json::to_string(self).map_err(CliError::because)?;
         Ok(files::replace(&folder.join(FINISHED), |out| writeln!(out, "{text}"))?)
     }
 }

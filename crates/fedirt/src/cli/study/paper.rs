@@ -18,7 +18,7 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
     };
     rules(number, args)?;
     let study = PaperStudy::new(number, options).map_err(CliError::Usage)?;
-    let mut identity = study.identity().map_err(|e| CliError::because(e))?;
+    let mut identity = study.identity().map_err(CliError::because)?;
     let external: Box<dyn External> = if args.with_r {
         let r = R::find(&args.rscript).map_err(|e| CliError::Usage(format!("--with-r: {e}")))?;
         if let Some(remark) = r.remark() {
@@ -35,7 +35,7 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
     let mut records =
         desk.run(&identity, &tasks, |task| study.key(task), |task| Ok(study.run(task, &*external)))?;
     records.sort_by_key(|r| (r.scenario, r.replication));
-    let told = study.tell(&records).map_err(|e| CliError::because(e))?;
+    let told = study.tell(&records).map_err(CliError::because)?;
     desk.finish(&Results { files: told.files, text: told.text })?;
     Ok(ExitCode::SUCCESS)
 }

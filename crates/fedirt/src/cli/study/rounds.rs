@@ -21,9 +21,9 @@ pub(crate) fn run(args: &RoundsArgs) -> Result<ExitCode, CliError> {
     let tasks = options.tasks();
     let records = desk.run(&options.identity(), &tasks, Task::key, |task| Ok(task.run()))?;
     let study = Study { options, records: records.into_iter().flatten().collect() };
-    let told = study.tell().map_err(|e| CliError::because(e))?;
+    let told = study.tell().map_err(CliError::because)?;
     if args.json {
-        let json = study.json().map_err(|e| CliError::because(e))?;
+        let json = study.json().map_err(CliError::because)?;
         desk.write(&told.files)?;
         stdout::print_raw(&format!("{json}\n"))?;
     } else {
