@@ -50,6 +50,11 @@ impl Sites {
         self.sites[at].1.push(block);
     }
 
+    /// The names of all items, once for each file and site that has them.
+    pub(crate) fn items(&self) -> impl Iterator<Item = &str> {
+        self.sites.iter().flat_map(|(_, blocks)| blocks).flat_map(|b| b.items.iter().map(String::as_str))
+    }
+
     /// One table per site.
     pub(crate) fn finish(
         self,

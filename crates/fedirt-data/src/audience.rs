@@ -17,6 +17,8 @@ pub enum ReadOption {
     Ignore,
     /// Codes that mean "no answer".
     Missing,
+    /// The columns that are items, by name or pattern.
+    Items,
 }
 
 impl fmt::Display for ReadOption {
@@ -27,6 +29,7 @@ impl fmt::Display for ReadOption {
             Self::Weight => "weight",
             Self::Ignore => "ignore",
             Self::Missing => "missing",
+            Self::Items => "items",
         })
     }
 }
@@ -54,6 +57,7 @@ impl Audience {
                 ReadOption::Weight => "“Column of weights”",
                 ReadOption::Ignore => "the columns that are left out",
                 ReadOption::Missing => "“Codes that mean no answer”",
+                ReadOption::Items => "the items of the study",
             }
             .to_owned(),
         }

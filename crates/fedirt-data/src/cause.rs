@@ -1,6 +1,7 @@
 //! What can be wrong. The sentences with names of options, and the remedies, are in `remedy`.
 
 use crate::audience::{Audience, ReadOption};
+use crate::text::counted;
 
 /// What is wrong. Values are escaped and cut to 40 characters.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -124,6 +125,37 @@ pub enum Cause {
         /// Options that could take it, the likeliest first.
         options: Vec<ReadOption>,
     },
+    /// Codes above a gap in an item's codes, which often mean "no answer".
+    #[error("{}", gap(.counts, *.range, .beyond))]
+    GapCodes {
+        /// All codes of the item, each with how often it occurs.
+        counts: Vec<(u8, u64)>,
+        /// The lowest code, and the last that follows it without a gap.
+        range: (u8, u8),
+        /// The codes in question.
+        beyond: Vec<u8>,
+        /// An item that has one of them within its regular range.
+        used_by: Option<String>,
+    },
+    /// A name that differs only in spelling from that of another site's item.
+    #[error(
+        "the name differs from `{other}` in {file} only by case, spaces, punctuation or leading zeros, and would be another item"
+    )]
+    NamesAlike {
+        /// The other name.
+        other: String,
+        /// The file that has it.
+        file: String,
+    },
+    /// The column is the sum of others; with the first and the last of them.
+    #[error("this is no item but the sum of the columns from `{}` to `{}`", .0[0], .0[1])]
+    SumOfItems([String; 2]),
+    /// A column with the name of something else than an item, and hardly any item-rest correlation, which is given.
+    #[error("by its name this is no item, and it hardly goes with the items (item-rest correlation {0})")]
+    Demographic(String),
+    /// A selection of items that no file has; with names that may have been meant.
+    #[error("{} selects an item that no file has", Audience::Library.option(ReadOption::Items))]
+    NothingSelected(Vec<String>),
     /// Not one answer in the whole file.
     #[error("every answer in the file is missing")]
     NothingAnswered,
@@ -235,6 +267,14 @@ fn as_name(name: &Option<String>) -> String {
 
 fn in_file(name: &Option<String>) -> String {
     name.as_ref().map(|name| format!(" of {name}")).unwrap_or_default()
+}
+
+fn gap(counts: &[(u8, u64)], range: (u8, u8), beyond: &[u8]) -> String {
+    let counts: Vec<String> =
+        counts.iter().map(|(code, count)| format!("{code} ({})", counted(*count, "time", "times"))).collect();
+    let beyond: Vec<String> = beyond.iter().map(u8::to_string).collect();
+    let leave = if beyond.len() == 1 { "leaves" } else { "leave" };
+    format!("the codes are {}: {} {leave} a gap above {}", counts.join(", "), beyond.join(", "), range.1)
 }
 
 fn item_count(items: usize) -> &'static str {

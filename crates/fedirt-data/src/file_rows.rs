@@ -26,6 +26,8 @@ pub(crate) struct FileRows {
     pub(crate) empty_items: Vec<String>,
     pub(crate) empty_rows: Lines,
     pub(crate) blank: Lines,
+    /// Items of a long file that `ReadOptions::items` does not select.
+    pub(crate) unselected: Vec<String>,
     /// Items of a long file that `ReadOptions::ignore` leaves out.
     pub(crate) dropped_items: Vec<String>,
 }

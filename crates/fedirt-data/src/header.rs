@@ -9,6 +9,7 @@ use crate::near::near_names;
 use crate::notes::{Note, NoteKind, add_note};
 use crate::options::ReadOptions;
 use crate::problems::Complaints;
+use crate::selection::Selection;
 use crate::text::shown;
 
 /// How the answers stand in the file.
@@ -72,6 +73,7 @@ pub(crate) fn columns(
             add_note(notes, Some(file), NoteKind::UnusedColumn { column, option: *option });
         }
     }
+    let selection = Selection::new(&options.items);
     let response = called("resp", &taken).or_else(|| called("response", &taken));
     if let (Some(item), Some(response)) = (called("item", &taken), response) {
         if id.is_none() && options.id.is_none() {
@@ -91,6 +93,12 @@ pub(crate) fn columns(
     // Columns without a name are complained about above; what is in them would be told without a name.
     let items: Vec<usize> =
         (0..names.len()).filter(|column| !taken[*column] && !names[*column].is_empty()).collect();
+    let (items, others): (Vec<usize>, Vec<usize>) =
+        items.into_iter().partition(|column| selection.selects(&names[*column]));
+    if !others.is_empty() {
+        let others = others.into_iter().map(|column| names[column].clone()).collect();
+        add_note(notes, Some(file), NoteKind::NotSelected(others));
+    }
     if items.len() < 2 {
         complaints.line(line, Cause::TooFewItems { items: items.len(), columns: names.len() });
     }

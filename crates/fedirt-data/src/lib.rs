@@ -7,6 +7,7 @@
 //!
 //! A row's way through the crate: `records` (lines and fields) → `header` (what each column is) → `wide` or
 //! `long` (cells through `cells`, where a cell becomes a code, and `tally`) → `assemble` (one table per site).
+//! [`questions`] asks about what can be read and is perhaps no answer, such as the 9 in 0, 1, 9.
 //!
 //! Nothing here needs files, clocks or threads. The feature `files` (on by default) adds `Input::file`, which opens a path.
 //! What is wrong is data ([`Cause`]); sentences are made of it for an [`Audience`].
@@ -32,16 +33,19 @@ mod item_problem;
 mod long;
 mod memory;
 mod near;
+mod not_items;
 mod notes;
 mod opened;
 mod options;
 mod problems;
+mod questions;
 mod reading;
 mod records;
 mod remedy;
 pub mod results;
 mod row_keys;
 mod scores;
+mod selection;
 mod small_table;
 mod tally;
 pub mod text;
@@ -65,6 +69,7 @@ pub use notes::{Note, NoteKind};
 pub use opened::column_names;
 pub use options::ReadOptions;
 pub use problems::{Problem, ProblemGroup, Problems};
+pub use questions::{Settled, questions};
 pub use reading::{Responses, SiteResponses, Source, read};
 pub use scores::{ItemBank, ScoreError, ScoreNote, ScoreOptions, Scores, SiteScores, StudentScore, score};
 pub use text::Lines;

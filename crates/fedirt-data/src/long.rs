@@ -15,6 +15,7 @@ use crate::options::ReadOptions;
 use crate::problems::Complaints;
 use crate::records::{Fields, Records};
 use crate::row_keys::{filled, weight};
+use crate::selection::Selection;
 use crate::tally::{Tally, complain_about_columns};
 use crate::text::shown;
 use crate::wide::{empty_items, refuse};
@@ -61,6 +62,7 @@ pub(crate) fn read<R: BufRead>(
     let mut out = FileRows { site_column: columns.site.is_some(), ..FileRows::default() };
     let mut sites: BySite<Part> = BySite::new();
     let mut items = Items::default();
+    let (selection, mut unselected) = (Selection::new(&options.items), Vec::<String>::new());
     loop {
         let fields = match records.next() {
             Ok(Some(fields)) => fields,
@@ -80,6 +82,12 @@ pub(crate) fn read<R: BufRead>(
         if options.ignore.iter().any(|ignored| *ignored == item) {
             if !out.dropped_items.iter().any(|dropped| *dropped == item) {
                 out.dropped_items.push(item.into_owned());
+            }
+            continue;
+        }
+        if !selection.selects(&item) {
+            if !unselected.iter().any(|other| *other == item) {
+                unselected.push(item.into_owned());
             }
             continue;
         }
@@ -104,6 +112,7 @@ pub(crate) fn read<R: BufRead>(
     out.nothing_answered = !names.is_empty() && items.tallies.iter().all(Tally::is_empty);
     out.empty_items = empty_items(&names, &items.tallies);
     out.blank = records.blank().clone();
+    out.unselected = unselected;
     let id_column = columns.id.map(|column| columns.names[column].as_str()).unwrap_or_default();
     for (site, part) in sites.parts {
         let block = part.block(&items.names, id_column, columns.weight.is_some(), complaints, &mut out);

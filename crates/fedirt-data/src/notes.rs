@@ -40,6 +40,10 @@ pub enum NoteKind {
     SiteCalledNa,
     /// The ids of a site were dropped because one of its files has none.
     IdsDropped(String),
+    /// Columns that the user's selection of items leaves out.
+    NotSelected(Vec<String>),
+    /// Items that go with no other item.
+    NoCorrelation(Vec<String>),
     /// An item whose codes are neither 0 nor 1 in any file.
     NoLowCode {
         /// The item.
@@ -88,11 +92,20 @@ impl NoteKind {
             ),
             NoteKind::LongFormat => "long format: one line per answer, turned into one row per id".into(),
             NoteKind::EmptyItems(items) => {
-                let first: Vec<String> =
-                    items.iter().take(5).map(|item| format!("`{}`", name(item))).collect();
                 let has = counted(items.len() as u64, "item has", "items have");
-                let more = if items.len() > 5 { ", …" } else { "" };
-                format!("{has} no answer at all: {}{more}", first.join(", "))
+                format!("{has} no answer at all: {}", first_names(items))
+            }
+            NoteKind::NotSelected(columns) => {
+                let are = counted(columns.len() as u64, "column is", "columns are");
+                format!("{are} not among the selected items: {}", first_names(columns))
+            }
+            NoteKind::NoCorrelation(items) => {
+                let have = counted(items.len() as u64, "item has", "items have");
+                let ignore = audience.option(ReadOption::Ignore);
+                format!(
+                    "{have} an item-rest correlation near zero: {}; {ignore} leaves out what is no item",
+                    first_names(items)
+                )
             }
             NoteKind::EmptyRows(lines) => {
                 let rows = counted(lines.count, "row has", "rows have");
@@ -113,6 +126,14 @@ impl NoteKind {
             ),
         }
     }
+}
+
+/// The first of some names.
+fn first_names(names: &[String]) -> String {
+    let first: Vec<String> =
+        names.iter().take(5).map(|name| format!("`{}`", shown(name.as_bytes()))).collect();
+    let more = if names.len() > 5 { ", …" } else { "" };
+    format!("{}{more}", first.join(", "))
 }
 
 /// Adds a note; one that other files have too is told once for all of them.

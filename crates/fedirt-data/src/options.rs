@@ -11,6 +11,9 @@ pub struct ReadOptions {
     pub id: Option<String>,
     /// Column with the weight of a row; without it, all rows count once.
     pub weight: Option<String>,
+    /// The items, by name (`anxiety`), pattern (`Q*`, `?` for one character) or range of numbers (`i1-i50`); other columns
+    /// are left out. Empty: all columns are items that are nothing else.
+    pub items: Vec<String>,
     /// Columns to leave out. In a long file also items to leave out.
     pub ignore: Vec<String>,
     /// Codes that mean "no answer", beside the empty cell, `NA` and `.`.

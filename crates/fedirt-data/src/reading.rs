@@ -15,6 +15,7 @@ use crate::notes::{Note, NoteKind, add_note};
 use crate::opened::open;
 use crate::options::ReadOptions;
 use crate::problems::{Complaints, Problem, Problems};
+use crate::selection::Selection;
 use crate::{long, wide};
 
 /// What was read: the sites in order of first appearance, and what is worth knowing.
@@ -111,6 +112,7 @@ pub fn read<'a>(
         problems.add(Problem { file: None, line: None, column: None, cause: Cause::NoFiles });
     }
     ignored.complain(&mut problems);
+    complain_about_selection(options, &sites, &notes, &mut problems);
     match sites.finish(&mut problems, &mut notes) {
         Ok(sites) => problems.unless_empty(Responses { sites, notes }),
         // Cells and weights are counted and checked above. Should a table still be refused, that is told.
@@ -122,6 +124,29 @@ pub fn read<'a>(
                 cause: Cause::Unreadable(error.to_string()),
             });
             Err(problems)
+        }
+    }
+}
+
+/// Complains about parts of the selection of items that select nothing in any file.
+fn complain_about_selection(options: &ReadOptions, sites: &Sites, notes: &[Note], problems: &mut Problems) {
+    let items: Vec<&str> = sites.items().collect();
+    let left_out = notes.iter().filter_map(|note| match &note.kind {
+        NoteKind::NotSelected(names) => Some(names),
+        _ => None,
+    });
+    let left_out: Vec<&str> = left_out.flatten().map(String::as_str).collect();
+    // If no header could be read, other complaints say so.
+    if items.is_empty() && left_out.is_empty() {
+        return;
+    }
+    for wanted in &options.items {
+        let selection = Selection::new(std::slice::from_ref(wanted));
+        if !items.iter().any(|item| selection.selects(item)) {
+            let mut near = near_names(wanted, left_out.iter().copied());
+            near.dedup();
+            let (column, cause) = (Some(wanted.clone()), Cause::NothingSelected(near));
+            problems.add(Problem { file: None, line: None, column, cause });
         }
     }
 }
@@ -143,6 +168,9 @@ fn finish_file(rows: FileRows, complaints: &mut Complaints<'_>, notes: &mut Vec<
         if rows.empty_rows.count > 0 {
             add_note(notes, Some(file), NoteKind::EmptyRows(rows.empty_rows));
         }
+    }
+    if !rows.unselected.is_empty() {
+        add_note(notes, Some(file), NoteKind::NotSelected(rows.unselected));
     }
     if rows.blank.count > 0 {
         add_note(notes, Some(file), NoteKind::BlankLines(rows.blank));

@@ -14,6 +14,9 @@ impl Cause {
             Cause::UnknownIgnored(_) => {
                 format!("{} names a column that no file has", audience.option(ReadOption::Ignore))
             }
+            Cause::NothingSelected(_) => {
+                format!("{} selects an item that no file has", audience.option(ReadOption::Items))
+            }
             Cause::TwoRoles(one, other) => {
                 format!("{} and {} name the same column", audience.option(*one), audience.option(*other))
             }
@@ -110,6 +113,38 @@ impl Cause {
                 let options: Vec<String> = options.iter().map(|option| with(*option)).collect();
                 format!("Say what it is: {}", options.join(" or "))
             }
+            Cause::GapCodes { beyond, used_by, .. } => {
+                let codes: Vec<String> = beyond.iter().map(u8::to_string).collect();
+                let codes = codes.join(",");
+                let option = match audience {
+                    // Without the quotes that a comma would bring: the shell needs none.
+                    Audience::CommandLine => format!("{} {codes}", audience.option(ReadOption::Missing)),
+                    Audience::Library | Audience::Page => missing(&codes),
+                };
+                let codebook = match audience {
+                    Audience::CommandLine => "--codebook FILE (CSV: item, categories, lowest)",
+                    Audience::Library | Audience::Page => "a codebook",
+                };
+                let no_answer = match used_by {
+                    None => format!("add {option}"),
+                    Some(item) => {
+                        format!("empty these cells ({option} would take the code from item {item} as well)")
+                    }
+                };
+                let mean = if beyond.len() == 1 { "means" } else { "mean" };
+                let is = if beyond.len() == 1 { "it is a category" } else { "they are categories" };
+                format!("If {codes} {mean} no answer, {no_answer}; if {is}, say so in {codebook}")
+            }
+            Cause::NamesAlike { other, .. } => format!(
+                "If they are one item, rename one of the two columns, such as `{}` to `{other}`; if not, give them names that differ more",
+                column.unwrap_or("COLUMN")
+            ),
+            Cause::SumOfItems(_) | Cause::Demographic(_) => format!(
+                "Leave it out with {}, or select the items with {}",
+                with(ReadOption::Ignore),
+                audience.option(ReadOption::Items)
+            ),
+            Cause::NothingSelected(near) => meant(near, "Check the name against the file's first line"),
             Cause::NothingAnswered => {
                 let missing = audience.option(ReadOption::Missing);
                 format!("Check the export, and the codes that {missing} declares")

@@ -35,7 +35,7 @@ impl UndeclaredCode {
     pub fn locate<'a>(&mut self, options: &ReadOptions, open: impl Fn(&str) -> Option<Input<'a>>) {
         for (name, lines) in &mut self.places {
             if let Some(input) = open(name) {
-                *lines = lines_with(input, &self.item, self.code, options);
+                *lines = lines_with(input, &self.item, &[self.code], options);
             }
         }
         // Files without the code are of no interest, if the others are known.
@@ -111,8 +111,8 @@ pub fn undeclared_codes<'a>(
         .collect()
 }
 
-/// The first lines of an input in which an item has a code, one more than are named.
-fn lines_with(input: Input<'_>, item: &str, code: u8, options: &ReadOptions) -> Vec<u64> {
+/// The first lines of an input in which an item has one of some codes, one more than are named.
+pub(crate) fn lines_with(input: Input<'_>, item: &str, codes: &[u8], options: &ReadOptions) -> Vec<u64> {
     let (mut problems, mut notes, mut lines) = (Problems::default(), Vec::new(), Vec::new());
     let file = input.name.clone();
     let mut complaints = Complaints { file: &file, problems: &mut problems };
@@ -130,7 +130,7 @@ fn lines_with(input: Input<'_>, item: &str, code: u8, options: &ReadOptions) -> 
                 (fields.get(*name).trim_ascii() == item.as_bytes()).then(|| fields.get(*response))
             }
         };
-        if cell.is_some_and(|cell| reader.read(cell) == Ok(code)) {
+        if cell.is_some_and(|cell| reader.read(cell).is_ok_and(|code| codes.contains(&code))) {
             lines.push(fields.line);
             if lines.len() > NAMED {
                 break;

@@ -280,6 +280,8 @@ fn matters(kind: &NoteKind) -> bool {
         | NoteKind::EmptyRows(_)
         | NoteKind::EmptySite(_)
         | NoteKind::SiteCalledNa
+        | NoteKind::NotSelected(_)
+        | NoteKind::NoCorrelation(_)
         | NoteKind::NoLowCode { .. } => true,
         NoteKind::IdColumn(_) | NoteKind::LongFormat | NoteKind::BlankLines(_) | NoteKind::IdsDropped(_) => {
             false

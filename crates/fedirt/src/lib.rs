@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | response tables | [`read`] any bytes, or [`Responses::from_columns`] from memory |
 //! | what is in them | [`check()`] |
+//! | what in them may be no answer | [`questions()`] |
 //! | a calibration | [`fit()`] with [`FitOptions`]: `plain`, `secure` or `private` |
 //! | scores of students | [`score()`] |
 //! | two fits side by side | [`compare()`] |
@@ -37,8 +38,8 @@ mod transcript;
 pub use fedirt_data::{
     Audience, BookletItems, Cause, CodebookItem, Comparison, Description, Errors, FixedItem, Input, ItemBank,
     ItemPair, ItemProblem, ItemValue, Note, Problem, Problems, ReadOptions, ResponseColumns, Responses,
-    ScoreError, ScoreNote, ScoreOptions, Scores, SiteResponses, SiteScores, Steps, StudentScore, read,
-    read_booklets, read_codebook, read_fixed_items, results,
+    ScoreError, ScoreNote, ScoreOptions, Scores, Settled, SiteResponses, SiteScores, Steps, StudentScore,
+    questions, read, read_booklets, read_codebook, read_fixed_items, results,
 };
 pub use fedirt_model::centre::{AlgorithmKind, Settings};
 pub use fedirt_model::exchange::Effects;

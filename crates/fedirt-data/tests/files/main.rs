@@ -5,3 +5,4 @@ mod complaints;
 mod description;
 mod formats;
 mod item_files;
+mod questions;

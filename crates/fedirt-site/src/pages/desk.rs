@@ -101,6 +101,7 @@ impl Desk {
             site: None,
             id: self.id.clone(),
             weight: self.weight.clone(),
+            items: Vec::new(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
         }

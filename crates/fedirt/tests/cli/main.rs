@@ -7,6 +7,7 @@ mod equal;
 mod files;
 mod flags;
 mod hidden;
+mod messy;
 mod neighbours;
 mod network;
 mod output;

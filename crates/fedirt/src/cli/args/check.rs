@@ -15,6 +15,9 @@ pub(crate) struct CheckArgs {
     /// Column of student weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
+    /// Items and their categories (CSV: item, categories, lowest): codes that it declares are not questioned
+    #[arg(long, value_name = "FILE", help_heading = "Columns")]
+    pub codebook: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "Examples:

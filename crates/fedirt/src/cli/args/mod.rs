@@ -99,6 +99,9 @@ pub(crate) struct ColumnArgs {
     /// Column of student identifiers [default: `id`, where there is one]
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub id: Option<String>,
+    /// Columns that are items, such as i1-i50, 'Q*' or a,b,c [default: all that are nothing else]
+    #[arg(long, value_name = "ITEM,…", value_delimiter = ',', help_heading = "Columns")]
+    pub items: Vec<String>,
     /// Columns that are no items
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Columns")]
     pub ignore: Vec<String>,
@@ -120,6 +123,7 @@ impl ColumnArgs {
             site: self.site.clone(),
             id: self.id.clone(),
             weight: weight.cloned(),
+            items: self.items.clone(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
         }

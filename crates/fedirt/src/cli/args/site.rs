@@ -103,6 +103,7 @@ impl OwnFiles {
             site: None,
             id: self.id.clone(),
             weight: self.weight.clone(),
+            items: Vec::new(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
         }

@@ -49,8 +49,15 @@ fn next_steps(args: &CoordinatorInitArgs) -> String {
 
 /// The text of a plan, checked.
 fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
+    let options = args.columns.read_options(None);
     let reading = args.items_from.as_ref().map(|file| {
-        fedirt::read(crate::input::files(std::slice::from_ref(file)), &args.columns.read_options(None))
+        let reading = fedirt::read(crate::input::files(std::slice::from_ref(file)), &options)?;
+        // Categories of a private plan do not come from the answers, so that these raise no questions.
+        if args.mode == ModeArg::Private {
+            Ok(reading)
+        } else {
+            crate::input::ask(reading, &options, None, [])
+        }
     });
     let reading = reading.transpose()?;
     let items = match (&reading, &args.codebook) {

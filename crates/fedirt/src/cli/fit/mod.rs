@@ -40,8 +40,17 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     });
     progress.say("reading");
     let read_options = args.columns.read_options(args.weight.as_ref());
-    let responses = fedirt::read(crate::input::files(&args.files), &read_options);
     let options = options::with_files(args, &mut errors);
+    let responses = fedirt::read(crate::input::files(&args.files), &read_options);
+    // A private fit must not be refused because of answers. Without its codebook, a file would bring needless questions.
+    let asks = !args.hides_students() && args.codebook.is_some() == options.codebook.is_some();
+    let responses = responses.and_then(|responses| {
+        if !asks {
+            return Ok(responses);
+        }
+        let fixed = options.fixed_items.iter().map(|item| item.name.as_str());
+        crate::input::ask(responses, &read_options, options.codebook.as_deref(), fixed)
+    });
     let responses = match responses {
         Ok(responses) if errors.is_empty() => responses,
         Ok(_) => return Err(CliError::Several(errors)),
