@@ -168,3 +168,69 @@ fn items_that_sites_spell_differently() {
     bench.write("south.csv", csv(&NAMES, &odd));
     assert_eq!(bench.fit("north.csv south.csv")["items"].as_array().unwrap().len(), 5);
 }
+
+/// LSAT 7 as a long file.
+fn long(rows: &[Vec<String>]) -> String {
+    let mut text = "id,item,resp\n".to_owned();
+    for (student, row) in rows.iter().enumerate() {
+        for (item, cell) in NAMES.iter().zip(row) {
+            text.push_str(&format!("{student},{item},{cell}\n"));
+        }
+    }
+    text
+}
+
+/// LSAT 7 as a scale from 1 to 5: two neighbouring items and the last make one of them.
+fn scale(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let right = |row: &[String], at: usize| usize::from(row[at % 5] == "1");
+    let cell = |row: &[String], at| 1 + right(row, at) + 2 * right(row, at + 1) + right(row, at + 2);
+    rows.iter().map(|row| (0..5).map(|at| cell(row, at).to_string()).collect()).collect()
+}
+
+#[test]
+fn codes_for_no_answer_in_other_files() {
+    let bench = Bench::new();
+    let (nines, empty) = (spoilt(2, |_, _| "9".into()), spoilt(2, |_, _| String::new()));
+    bench.write("long.csv", long(&nines));
+    bench.write("long_empty.csv", long(&empty));
+    asked(&bench, "long.csv", &["long.csv", "column i1", "add --missing 9;"]);
+    same_estimates(&bench.fit("long.csv --missing 9"), &bench.fit("long_empty.csv"));
+    // At one of two sites only: the other site's file is not at fault.
+    bench.write("good.csv", csv(&NAMES, &lsat7()));
+    bench.write("nines.csv", csv(&NAMES, &nines));
+    std::fs::create_dir(bench.path("empty")).unwrap();
+    bench.write("empty/nines.csv", csv(&NAMES, &empty));
+    asked(&bench, "good.csv nines.csv", &["\nnines.csv\n", "add --missing 9;"]);
+    same_estimates(&bench.fit("good.csv nines.csv --missing 9"), &bench.fit("good.csv empty/nines.csv"));
+    // Three codes beyond a scale from 1 to 5.
+    let mut chance = Chance(7);
+    let (mut coded, mut blank) = (scale(lsat7()), scale(lsat7()));
+    for (at, (code, blank)) in coded.iter_mut().flatten().zip(blank.iter_mut().flatten()).enumerate() {
+        if chance.falls(3) {
+            *code = ["7", "8", "9"][at % 3].into();
+            blank.clear();
+        }
+    }
+    bench.write("scale.csv", csv(&NAMES, &coded));
+    bench.write("scale_empty.csv", csv(&NAMES, &blank));
+    asked(&bench, "scale.csv", &["7, 8, 9 leave a gap above 5", "add --missing 7,8,9;"]);
+    same_estimates(&bench.fit("scale.csv --missing 7,8,9"), &bench.fit("scale_empty.csv"));
+}
+
+#[test]
+fn several_questions_at_once() {
+    let bench = Bench::new();
+    let mut rows = spoilt(2, |_, _| "9".into());
+    for (at, row) in rows.iter_mut().enumerate() {
+        let total = row.iter().filter(|cell| *cell == "1").count().to_string();
+        let nines = row.contains(&"9".to_owned());
+        row.push((at % 2).to_string());
+        row.push(if nines { String::new() } else { total });
+    }
+    bench.write("export.csv", csv(&[&NAMES[..], &["female", "total"]].concat(), &rows));
+    asked(&bench, "export.csv", &["add --missing 9;", "--ignore female"]);
+    // A sum is seen once the codes are settled.
+    asked(&bench, "export.csv --missing 9", &["--ignore female", "--ignore total"]);
+    bench.write("empty.csv", csv(&NAMES, &spoilt(2, |_, _| String::new())));
+    same_estimates(&bench.fit("export.csv --missing 9 --ignore female,total"), &bench.fit("empty.csv"));
+}
