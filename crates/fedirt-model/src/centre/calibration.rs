@@ -239,7 +239,7 @@ impl Calibration {
     }
 
     /// Goes on from the question that sites were really asked, where it differs in the last bits from the one proposed
-    /// here (see [`Algorithm::adopt`](super::algorithm::Algorithm::adopt)).
+    /// here (see `Algorithm::adopt`).
     pub fn adopt(&mut self, asked: &Request) {
         self.weight_scale = asked.weight_scale;
         match (&mut self.phase, &asked.ask) {
