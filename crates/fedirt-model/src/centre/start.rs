@@ -94,12 +94,12 @@ fn category_numbers(design: &Design) -> Vec<f64> {
 /// A score for every category: its number for models with ordered categories. For others, the leading solution of a
 /// multiple correspondence analysis (Gifi 1990, ch. 3): category scores, of mean 0 and variance 1 within each item,
 /// for which the items agree best with each other.
-fn category_scores(design: &Design, pairs: &DMatrix<f64>, numbers: Vec<f64>) -> Vec<f64> {
+fn category_scores(design: &Design, pairs: &DMatrix<f64>, numbers: &[f64]) -> Vec<f64> {
     let ordered = |j: usize| design.model(j).one_slope().is_some();
+    let mut scores = numbers.to_vec();
     if (0..design.len()).all(ordered) {
-        return numbers;
+        return scores;
     }
-    let mut scores = numbers.clone();
     // Deviations of the pair counts from independence, as correlations between standardised indicators.
     let count = |c: usize| pairs[(c, c)].max(1e-9);
     let deviation = DMatrix::from_fn(design.cells(), design.cells(), |c, h| {
@@ -303,8 +303,8 @@ pub(crate) fn start(design: &Design, sums: &StartSums) -> Start {
     let by_number = moments(design, &sums.pairs, &numbers);
     // Sites tell how alike their students answer in terms of the categories' numbers.
     let between = between_share(sums, &by_number);
-    let scores = category_scores(design, &sums.pairs, numbers);
-    let m = moments(design, &sums.pairs, &scores);
+    let scores = category_scores(design, &sums.pairs, &numbers);
+    let m = if scores == numbers { by_number } else { moments(design, &sums.pairs, &scores) };
     let students = (0..design.len()).map(|j| m.both[(j, j)]).fold(1.0, f64::max);
     let grid = Grid::new(GridSpec { nodes: 31, range: 5.0, weighting: Weighting::Density });
     let observed = weighted_pairs(design, &sums.pairs, &m);

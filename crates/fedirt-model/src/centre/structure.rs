@@ -494,8 +494,13 @@ impl Structure {
         if self.sd.is_some() {
             out = vec![0.0; self.ties.len()];
             let follower = self.ties.iter().enumerate().find_map(|(r, tie)| match tie {
-                Tie::Sd(factor) if *factor != 0.0 => Some((r, *factor)),
-                _ => None,
+                Tie::Sd(factor) => (*factor != 0.0).then_some((r, *factor)),
+                Tie::OwnSlope(_)
+                | Tie::LinearSlope(_)
+                | Tie::CommonSlope(_)
+                | Tie::Fixed(_)
+                | Tie::OwnIntercept { .. }
+                | Tie::Given { .. } => None,
             });
             if let Some((r, factor)) = follower {
                 out[r] = 1.0 / factor;

@@ -132,10 +132,9 @@ impl FitItem {
         if !self.parameters.is_empty() {
             return;
         }
-        let step = |c: usize| if self.d.len() == 1 { "d".to_owned() } else { format!("d{}", c + 1) };
         let named = |a: Option<f64>, d: &[Option<f64>]| -> NamedNumbers {
-            let intercepts = d.iter().enumerate().map(|(c, d)| (step(c), *d));
-            std::iter::once(("a1".to_owned(), a)).chain(intercepts).collect()
+            let numbers = std::iter::once(a).chain(d.iter().copied());
+            items::reported_names(self.d.len() + 1).into_iter().zip(numbers).collect()
         };
         if !self.d.is_empty() {
             (self.parameters, self.se) = (named(self.a, &self.d), named(self.se_a, &self.se_d));

@@ -15,6 +15,7 @@ mod one_slope;
 pub use curves::Curves;
 pub use node::{AbilityNode, Node, Order};
 pub use one_slope::OneSlope;
+pub(crate) use one_slope::reported_names;
 
 /// Every model, by the name that users type.
 pub const MODELS: &[&dyn ItemModel] = &[

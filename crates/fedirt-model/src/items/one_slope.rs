@@ -60,6 +60,16 @@ pub trait OneSlope: Sync + std::fmt::Debug {
     fn unbounded_intercept_gradient(&self, y: &[f64], gradient: &[f64]) -> Vec<f64>;
 }
 
+/// mirt's names of a slope and of the intercepts after it: `a1`, `d` for one step; `a1`, `d1`, `d2`, … for more.
+pub(crate) fn reported_names(parameters: usize) -> Vec<String> {
+    let name = |r: usize| match r {
+        0 => "a1".to_owned(),
+        _ if parameters == 2 => "d".to_owned(),
+        r => format!("d{r}"),
+    };
+    (0..parameters).map(name).collect()
+}
+
 /// |a| of a coordinate log|a|, within what a starting value may be.
 fn slope_of(log_a: f64) -> f64 {
     log_a.clamp(-4.0, 3.0).exp()
@@ -187,20 +197,12 @@ impl<M: OneSlope> ItemModel for M {
     }
 
     fn reported(&self, psi: &[f64]) -> Vec<Reported> {
-        let name = |r: usize| match r {
-            0 => "a1".to_owned(),
-            _ if psi.len() == 2 => "d".to_owned(),
-            r => format!("d{r}"),
-        };
         let unit = |r: usize| (0..psi.len()).map(|k| f64::from(u8::from(k == r))).collect();
-        (0..psi.len()).map(|r| Reported { name: name(r), value: psi[r], gradient: unit(r) }).collect()
+        let names = reported_names(psi.len()).into_iter().enumerate();
+        names.map(|(r, name)| Reported { name, value: psi[r], gradient: unit(r) }).collect()
     }
 
     fn read_reported(&self, categories: usize, value: &dyn Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
-        let mut psi = vec![value("a1")?];
-        for step in 1..categories {
-            psi.push(if categories == 2 { value("d")? } else { value(&format!("d{step}"))? });
-        }
-        Some(psi)
+        reported_names(categories).iter().map(|name| value(name)).collect()
     }
 }
