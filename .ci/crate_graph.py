@@ -12,13 +12,13 @@ ALLOWED = {
     "fedirt-privacy": set(),
     "fedirt-protocol": {"fedirt-model", "fedirt-privacy"},
     "fedirt-data": {"fedirt-model"},
-    "fedirt-site": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
-    "fedirt-pages": {"fedirt-figures"},
-    "fedirt-coordinator": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-pages"},
+    "fedirt-agent": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol"},
+    "fedirt-ui": {"fedirt-agent", "fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures"},
+    "fedirt-coordinator": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures", "fedirt-ui"},
     "fedirt-figures": {"fedirt-model"},
     "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures"},
-    "fedirt": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-site", "fedirt-figures", "fedirt-studies",
-               "fedirt-coordinator", "fedirt-pages"},
+    "fedirt": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-agent", "fedirt-figures", "fedirt-studies",
+               "fedirt-coordinator", "fedirt-ui"},
 }
 # What a crate must never know: networks, clocks, files as a service.
 FORBIDDEN = {
@@ -26,6 +26,7 @@ FORBIDDEN = {
     "fedirt-privacy": {"tokio", "nalgebra", "serde_json"},
     "fedirt-protocol": {"tokio", "reqwest", "ureq", "rusqlite"},
     "fedirt-data": {"tokio", "reqwest", "ureq", "rusqlite"},
+    "fedirt-agent": {"tokio", "axum", "hyper", "askama", "rusqlite"},
 }
 
 # Crates that are given time and randomness, and read and send nothing themselves. (Tests may measure time.)

@@ -3,7 +3,7 @@
 use crate::metrics::Metrics;
 use crate::settings::Limits;
 use axum::{Extension, Router};
-use fedirt_pages::Peer;
+use fedirt_ui::Peer;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;

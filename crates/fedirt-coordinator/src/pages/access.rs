@@ -2,7 +2,7 @@
 
 use super::house::new_key;
 use crate::{Error, Folder, clock};
-use fedirt_pages::{Access, AccessError, Login, Role, Secret};
+use fedirt_ui::{Access, AccessError, Login, Role, Secret};
 
 fn told(error: AccessError) -> Error {
     Error::Told(error.to_string())

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
-use fedirt_pages::{Fields, Frame, PageError, Visitor, render};
+use fedirt_ui::{Fields, Frame, PageError, Visitor, render};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 

@@ -9,8 +9,8 @@ use fedirt_data::{ItemPair, ItemValue, compare};
 use fedirt_figures::escape;
 use fedirt_figures::{Figure, Table};
 use fedirt_model::fit::Fit;
-use fedirt_pages::figure::{Numbers, figure, table};
-use fedirt_pages::{Fields, Frame, Html, Visitor, render};
+use fedirt_ui::figure::{Numbers, figure, table};
+use fedirt_ui::{Fields, Frame, Html, Visitor, render};
 
 #[derive(Template)]
 #[template(path = "compare.html")]

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use fedirt_pages::{Frame, PageError, Visitor, render};
+use fedirt_ui::{Frame, PageError, Visitor, render};
 use std::sync::Arc;
 
 /// A file that can be had: name, kind, what it is, and whether it needs results.

@@ -2,7 +2,7 @@
 
 use super::{Hall, Seen};
 use fedirt_model::fit::Fit;
-use fedirt_pages::PageError;
+use fedirt_ui::PageError;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,8 +5,8 @@ use crate::settings::Limits;
 use crate::studies::Studies;
 use crate::{Error, Folder, Settings, clock};
 use axum::Router;
-use fedirt_pages::session::Lifetimes;
-use fedirt_pages::{Access, Gate, GateSettings, Outside, Role, Secret, router};
+use fedirt_ui::session::Lifetimes;
+use fedirt_ui::{Access, Gate, GateSettings, Outside, Role, Secret, router};
 use rand::TryRng;
 use rand::rngs::SysRng;
 use rustls::ServerConfig;
@@ -104,7 +104,7 @@ impl House<'_> {
         let shown = if host.contains(':') { format!("[{host}]") } else { host };
         let address = format!("{scheme}://{shown}:{port}/");
         let access = Access::at(&self.folder.access());
-        let told = |error: fedirt_pages::AccessError| Error::Told(error.to_string());
+        let told = |error: fedirt_ui::AccessError| Error::Told(error.to_string());
         let mut first = None;
         if access.read().map_err(told)?.is_empty() {
             let key = new_key()?;

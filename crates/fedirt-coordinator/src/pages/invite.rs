@@ -5,7 +5,7 @@ use crate::{authority, invite};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
-use fedirt_pages::{Fields, Frame, Moment, PageError, Visitor, render};
+use fedirt_ui::{Fields, Frame, Moment, PageError, Visitor, render};
 
 struct Site {
     name: String,

@@ -6,8 +6,8 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_figures::{characteristic_curves, item_information};
-use fedirt_pages::figure::{Numbers, figure};
-use fedirt_pages::{Frame, Html, Link, PageError, Visitor, render};
+use fedirt_ui::figure::{Numbers, figure};
+use fedirt_ui::{Frame, Html, Link, PageError, Visitor, render};
 
 #[derive(Template)]
 #[template(path = "item.html")]

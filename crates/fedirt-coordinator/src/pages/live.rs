@@ -7,8 +7,8 @@ use axum::extract::{Path, State};
 use fedirt_figures::{Table, convergence};
 use fedirt_model::fit::{FORMAT, Fit, Latent, Quadrature, TraceEntry};
 use fedirt_model::statistics::Mode;
-use fedirt_pages::figure::{Numbers, figure};
-use fedirt_pages::{Frame, Html, Moment, PageError, Visitor, events as sse, render};
+use fedirt_ui::figure::{Numbers, figure};
+use fedirt_ui::{Frame, Html, Moment, PageError, Visitor, events as sse, render};
 use std::time::Duration;
 
 /// How often a study is looked at for pages that are open.
@@ -177,7 +177,7 @@ fn sent(seen: &Seen) -> Html {
     if rows.is_empty() {
         return Html::default();
     }
-    fedirt_pages::figure::table(&Table { caption: "Messages as they are stored".into(), headers, rows })
+    fedirt_ui::figure::table(&Table { caption: "Messages as they are stored".into(), headers, rows })
 }
 
 /// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.

@@ -1,7 +1,7 @@
 //! The psychometrician's pages.
 //!
 //! They read what the studies show of themselves and the files of results, and tell the coordinator what an operator would:
-//! invite, begin, drop, end, a new plan. Every route names the right it needs (`ROUTES`), and `fedirt-pages` asks for it.
+//! invite, begin, drop, end, a new plan. Every route names the right it needs (`ROUTES`), and the gate asks for it.
 
 mod access;
 mod act;
@@ -27,7 +27,7 @@ mod words;
 mod xlsx;
 
 pub use access::{admit, logins, revoke};
-pub use fedirt_pages::{Login, Right, Role};
+pub use fedirt_ui::{Login, Right, Role};
 pub use house::{At, House, Prepared, limits};
 
 use crate::status::StudyStatus;
@@ -36,8 +36,8 @@ use crate::study::Study;
 use crate::{Folder, Settings};
 use axum::extract::{Path, State};
 use axum::routing::{MethodRouter, get, post};
-use fedirt_pages::{Frame, Link, PageError, Route, Visitor};
 use fedirt_protocol::plan::StudyPlan;
+use fedirt_ui::{Frame, Link, PageError, Route, Visitor};
 use fits::Fits;
 use std::sync::Arc;
 use tokio::sync::watch;

@@ -4,9 +4,9 @@ use super::plan_items;
 use crate::edit::{EditError, TomlEdit};
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
-use fedirt_pages::Fields;
 use fedirt_protocol::plan::{Booklet, PlanError, PlanField, StudyPlan, template};
 use fedirt_protocol::terms::OnLoss;
+use fedirt_ui::Fields;
 use std::collections::BTreeMap;
 use toml_edit::Value;
 

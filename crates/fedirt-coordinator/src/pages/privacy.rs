@@ -7,9 +7,9 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_model::statistics::Mode;
-use fedirt_pages::figure::{Numbers, figure};
-use fedirt_pages::{Fields, Frame, Html, Moment, Visitor, render};
 use fedirt_protocol::plan::StudyPlan;
+use fedirt_ui::figure::{Numbers, figure};
+use fedirt_ui::{Fields, Frame, Html, Moment, Visitor, render};
 
 struct Row {
     round: String,

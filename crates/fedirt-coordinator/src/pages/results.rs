@@ -9,9 +9,9 @@ use axum::response::Response;
 use fedirt_figures::{expected_score, item_parameters, test_information, wright_map};
 use fedirt_model::fit::{Fit, FitItem, Warning};
 use fedirt_model::items::{Curves, Order};
-use fedirt_pages::figure::{Numbers, figure};
-use fedirt_pages::frame::respond;
-use fedirt_pages::{Frame, Html, Link, PageError, Visitor, render};
+use fedirt_ui::figure::{Numbers, figure};
+use fedirt_ui::frame::respond;
+use fedirt_ui::{Frame, Html, Link, PageError, Visitor, render};
 use std::sync::Arc;
 
 /// An estimate beside its standard error, for a cell.

@@ -4,10 +4,10 @@ use super::{Hall_, Name, Page, Seen, frame, links, words};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
-use fedirt_pages::figure::{Numbers, figure};
-use fedirt_pages::{Frame, Html, Moment, Visitor, render};
 use fedirt_protocol::SiteId;
 use fedirt_protocol::declaration::Declaration;
+use fedirt_ui::figure::{Numbers, figure};
+use fedirt_ui::{Frame, Html, Moment, Visitor, render};
 use std::collections::BTreeMap;
 
 struct Row {

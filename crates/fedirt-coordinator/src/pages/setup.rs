@@ -10,10 +10,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
-use fedirt_pages::figure::{Numbers, figure};
-use fedirt_pages::frame::respond;
-use fedirt_pages::{Fields, Frame, Html, Link, PageError, Visitor};
 use fedirt_protocol::plan::StudyPlan;
+use fedirt_ui::figure::{Numbers, figure};
+use fedirt_ui::frame::respond;
+use fedirt_ui::{Fields, Frame, Html, Link, PageError, Visitor};
 use std::sync::Arc;
 
 /// ε of the forecast beside the form.

@@ -7,8 +7,8 @@ use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
 use fedirt_figures::site_effects;
 use fedirt_model::fit::Fit;
-use fedirt_pages::figure::{Numbers, figure};
-use fedirt_pages::{Fields, Frame, Html, Link, Visitor, render};
+use fedirt_ui::figure::{Numbers, figure};
+use fedirt_ui::{Fields, Frame, Html, Link, Visitor, render};
 
 #[derive(Template)]
 #[template(path = "sites.html")]

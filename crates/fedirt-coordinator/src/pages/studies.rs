@@ -4,7 +4,7 @@ use super::{Hall_, Name, Page, frame, words};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
-use fedirt_pages::{Frame, Link, Moment, Visitor, render};
+use fedirt_ui::{Frame, Link, Moment, Visitor, render};
 
 struct Row {
     name: String,

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_model::fit::Warning;
-use fedirt_pages::{Frame, Link, Visitor, render};
+use fedirt_ui::{Frame, Link, Visitor, render};
 
 #[derive(Template)]
 #[template(path = "summary.html")]

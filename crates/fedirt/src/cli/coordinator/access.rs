@@ -48,7 +48,7 @@ pub(crate) enum RoleArg {
     Auditor,
 }
 
-impl From<RoleArg> for fedirt_pages::Role {
+impl From<RoleArg> for fedirt_ui::Role {
     fn from(role: RoleArg) -> Self {
         match role {
             RoleArg::Administrator => Self::Administrator,

@@ -4,7 +4,7 @@ use super::told;
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::terminal::text::printable;
-use fedirt_site::agent::{self, Entry, Home};
+use fedirt_agent::{self as agent, Entry, Home};
 use std::process::ExitCode;
 
 pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError> {

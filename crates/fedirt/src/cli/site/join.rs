@@ -6,8 +6,8 @@ use crate::args::{SiteJoinArgs, SiteWithdrawArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::terminal::text::count;
+use fedirt_agent::{self as agent, Agent, End, Home, Own, Record, Withdrawal};
 use fedirt_data::Audience;
-use fedirt_site::agent::{self, Agent, End, Home, Own, Record, Withdrawal};
 use std::process::ExitCode;
 
 pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError> {

@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::output::stdout;
 use crate::terminal;
 use crate::terminal::text::wrap;
-use fedirt_site::agent::{AgentError, Home, Https, Study};
+use fedirt_agent::{AgentError, Home, Https, Study};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &SiteArgs) -> Result<ExitCode, CliError> {

@@ -5,9 +5,9 @@ use crate::output::stderr;
 use crate::progress::Progress;
 use crate::terminal;
 use crate::terminal::table::{Column, Table};
+use fedirt_agent::{Answer, News, Officer};
 use fedirt_privacy::secure::{Fingerprint, SiteId};
 use fedirt_protocol::site::RoundShown;
-use fedirt_site::agent::{Answer, News, Officer};
 
 /// Answers from flags, the policy and the terminal.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use super::told;
 use crate::args::SitePagesArgs;
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
-use fedirt_site::agent::Home;
-use fedirt_site::pages::{Pages, PagesSettings};
+use fedirt_agent::Home;
+use fedirt_ui::site::{Pages, PagesSettings};
 use std::process::ExitCode;
 
 pub(super) fn run(home: &Home, args: &SitePagesArgs) -> Result<ExitCode, CliError> {

@@ -6,8 +6,8 @@ use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::terminal;
 use crate::terminal::text::{count, printable, wrap};
+use fedirt_agent::{self as agent, Home, Preview, StatisticPreview};
 use fedirt_data::Audience;
-use fedirt_site::agent::{self, Home, Preview, StatisticPreview};
 use std::process::ExitCode;
 
 /// Numbers of a statistic that are printed unless all are wanted.

@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::output::stdout;
 use crate::terminal;
 use crate::terminal::table::{Column, Table};
-use fedirt_site::agent::{self, Home};
+use fedirt_agent::{self as agent, Home};
 use std::process::ExitCode;
 
 pub(super) fn status(home: &Home, args: &SiteStatusArgs) -> Result<ExitCode, CliError> {

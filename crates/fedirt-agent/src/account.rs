@@ -1,0 +1,257 @@
+//! The ledger on the disk: an entry before anything leaves, under a lock that studies of one home share.
+
+use super::durable::{self, Readers};
+use super::home::Home;
+use super::journal::Record;
+use super::lock::Lock;
+use super::responses::OwnResponses;
+use super::study::{Study, StudyFolder};
+use super::{AgentError, clock};
+use fedirt_model::private::ROUND_SHARES;
+use fedirt_model::statistics::Mode;
+use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
+use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Label, Ledger, LedgerError, Refusal};
+use fedirt_privacy::secure::StudyId;
+use fedirt_protocol::Terms;
+use fedirt_protocol::message::Turn;
+use fedirt_protocol::site::{PrivateCost, Release};
+use std::path::{Path, PathBuf};
+
+/// The account of one population in one study.
+#[derive(Debug)]
+pub(super) struct Account {
+    path: PathBuf,
+    population: Label,
+    rows: Vec<u64>,
+}
+
+/// The ledger's word: its head with the new entry, or why it refuses.
+pub(super) type Word = Result<String, String>;
+
+/// Reads a ledger under its lock. A torn last line is cut off: nothing was sent on the strength of it. Without the
+/// lock, it could be a line that another study is about to finish.
+fn read_and_mend(path: &Path, _held: &Lock) -> Result<Ledger, AgentError> {
+    let bytes = durable::read(path)?.unwrap_or_default();
+    match Ledger::read(&bytes) {
+        Ok(ledger) => Ok(ledger),
+        Err(LedgerError::Torn { whole_bytes, .. }) => {
+            let file = durable::open_to_append(path, Readers::Owner)?;
+            file.set_len(whole_bytes as u64).and_then(|()| file.sync_all()).map_err(AgentError::at(path))?;
+            read(path)
+        }
+        Err(error) => Err(AgentError::Ledger { path: path.to_path_buf(), error }),
+    }
+}
+
+/// The whole lines of a ledger; none if there is no file. A last line that is not finished is passed over: it may be one
+/// that is being written.
+pub(super) fn whole_lines(path: &Path) -> Result<Vec<u8>, AgentError> {
+    let mut bytes = durable::read(path)?.unwrap_or_default();
+    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
+    bytes.truncate(whole);
+    Ok(bytes)
+}
+
+/// Reads and verifies a ledger, and changes nothing; an empty one if there is none.
+pub(super) fn read(path: &Path) -> Result<Ledger, AgentError> {
+    Ledger::read(whole_lines(path)?).map_err(|error| AgentError::Ledger { path: path.to_path_buf(), error })
+}
+
+impl Account {
+    /// The account of a population with these rows.
+    pub(super) fn new(home: &Home, population: &str, rows: Vec<u64>) -> Result<Self, AgentError> {
+        let population = Label::try_from(population)
+            .map_err(|error| AgentError::Mismatch(format!("--population {population:?}: {error}")))?;
+        Ok(Self { path: home.ledger_path(), population, rows })
+    }
+
+    /// Checks the ledger before anything is sent at all: whether a release with these sites would be refused, and
+    /// whether the budget reaches for all planned rounds.
+    pub(super) fn foresee(&self, terms: &Terms) -> Result<Word, AgentError> {
+        let ledger = read(&self.path)?;
+        if ledger.knows_study(&terms.study) {
+            return Ok(Err(format!(
+                "a study called {} has released numbers of this home before, and its journal is not here: the coordinator must give the new study another name",
+                terms.study
+            )));
+        }
+        let costs = match planned_costs(terms) {
+            Ok(costs) => costs,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let first = Release {
+            turn: Turn { round: 1, attempt: 1 },
+            question: [0; 32],
+            cohort: terms.sites.keys().map(ToString::to_string).collect(),
+            statistics: Vec::new(),
+            points: Vec::new(),
+            effect_totals: false,
+            by_name: false,
+            design: None,
+            place: None,
+            cost: costs.first().map(|mu_squared| PrivateCost {
+                mu_squared: *mu_squared,
+                eta: 0.0,
+                kappa: 0.0,
+            }),
+        };
+        let planned: Vec<_> = costs.iter().map(|mu_squared| (*mu_squared, Slack::NONE)).collect();
+        if !planned.is_empty()
+            && let Err(refusal) = ledger.fits(&self.population, &planned)
+        {
+            return Ok(Err(advice(&refusal)));
+        }
+        let proposed = self.entry(terms, &first).map(|entry| ledger.propose(entry));
+        Ok(proposed.and_then(|line| line.map(|line| line.head().to_string()).map_err(|e| advice(&e))))
+    }
+
+    /// Enters a release; it is on the disk when this returns.
+    pub(super) fn debit(&self, terms: &Terms, release: &Release) -> Result<Word, AgentError> {
+        let entry = match self.entry(terms, release) {
+            Ok(entry) => entry,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let lock = Lock::wait(&self.path.with_extension("lock"))?;
+        // Read afresh: another study of this home may have written to it.
+        let ledger = read_and_mend(&self.path, &lock)?;
+        match ledger.propose(entry) {
+            // The program stopped after this line, before anything was sent on the strength of it.
+            Err(Refusal::AlreadyDebited { question, .. }) if question == release.question => {
+                Ok(Ok(ledger.head().to_string()))
+            }
+            Err(Refusal::AlreadyDebited { .. }) => Ok(Err(format!(
+                "{} of {} was paid for with another question: a second answer would be a release for nothing. The study's folder was set back; it cannot go on here",
+                release.turn, terms.study
+            ))),
+            Err(refusal) => Ok(Err(advice(&refusal))),
+            Ok(line) => {
+                let mut file = durable::open_to_append(&self.path, Readers::Owner)?;
+                durable::append(&mut file, &self.path, &line.text())?;
+                Ok(Ok(line.head().to_string()))
+            }
+        }
+    }
+
+    fn entry(&self, terms: &Terms, release: &Release) -> Result<Entry, String> {
+        let time = clock::text(clock::now());
+        release.ledger_entry(terms, &self.population, &self.rows, &time).map_err(|e| e.to_string())
+    }
+}
+
+/// μ² of each planned round; none where sums are exact.
+fn planned_costs(terms: &Terms) -> Result<Vec<f64>, String> {
+    match (&terms.private, terms.mode) {
+        (Some(private), Mode::Private) => {
+            let mu = private.mu().map_err(|e| e.to_string())?;
+            Ok(ROUND_SHARES.iter().map(|share| mu * mu * share).collect())
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// A refusal with what the officer can do.
+fn advice(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::NoAccount { population } => {
+            format!("{refusal} (`fedirt site budget \"{population}\" --epsilon E`)")
+        }
+        _ => refusal.to_string(),
+    }
+}
+
+/// Whether the ledger has every line that a journal of this home has seen: one that was cut, removed or restored from a
+/// back-up would give spent budget back.
+pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
+    let ledger = read(&home.ledger_path())?;
+    for study in home.studies()? {
+        for entry in home.study(&study)?.entries()? {
+            if let Record::Debited { ledger_head, turn, .. } = &entry.record
+                && !ledger.has_head(ledger_head)
+            {
+                return Err(AgentError::Mismatch(format!(
+                    "{}: lines are missing that the journal of {study} has seen ({turn}, {}): the ledger was cut, removed or restored from a back-up. Restore its newest copy; without it, what these students have spent is not known",
+                    home.ledger_path().display(),
+                    entry.time
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a study's journal knows every question that the ledger has paid for: one that was set back has forgotten what
+/// it answered, and would answer it again, with fresh noise and for nothing.
+pub fn check_journal(home: &Home, study: &StudyFolder) -> Result<(), AgentError> {
+    let Ok(name) = StudyId::try_from(study.name()) else { return Ok(()) };
+    let ledger = read(&home.ledger_path())?;
+    let entries = study.entries()?;
+    for (round, attempt) in ledger.debits_of(&name) {
+        let known = entries.iter().any(|entry| {
+            matches!(&entry.record, Record::Committed { turn, .. }
+                if (u64::from(turn.round), u64::from(turn.attempt)) == (round, attempt))
+        });
+        if !known {
+            return Err(AgentError::Mismatch(format!(
+                "{}: the ledger has paid for round {round}, attempt {attempt}, and this journal does not know of it: the study's folder was set back or replaced. It cannot go on here; to take part again, the coordinator must give the study a new name",
+                study.path().display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Other names under which the ledger knows some of these rows: sentences for the officer.
+pub fn other_names(
+    home: &Home,
+    study: &Study,
+    own: &OwnResponses,
+    population: &str,
+) -> Result<Vec<String>, AgentError> {
+    let account = Account::new(home, population, own.fingerprints(&study.plan, &home.salt()?))?;
+    let ledger = read(&account.path)?;
+    let names = ledger.other_names(&account.population, &account.rows);
+    let sentence = |(other, shared): (&Label, usize)| {
+        format!(
+            "{shared} of these {} rows already have an account under {:?}: the same students under two names have two budgets, and what is promised to them holds for neither alone. Is {population:?} right (--population)?",
+            account.rows.len(),
+            other.as_str()
+        )
+    };
+    Ok(names.into_iter().map(sentence).collect())
+}
+
+/// Whether the ledger would refuse what a study plans with these rows: why, if so.
+pub fn foreseen(
+    home: &Home,
+    study: &Study,
+    own: &OwnResponses,
+    population: &str,
+) -> Result<Option<String>, AgentError> {
+    let account = Account::new(home, population, own.fingerprints(&study.plan, &home.salt()?))?;
+    Ok(account.foresee(&study.terms)?.err())
+}
+
+/// Whether a population has a budget.
+pub fn has_budget(home: &Home, population: &str) -> Result<bool, AgentError> {
+    let ledger = read(&home.ledger_path())?;
+    Ok(Label::try_from(population).is_ok_and(|population| ledger.balance(&population).is_some()))
+}
+
+/// Opens the account of a population: a budget is set once, and never changed.
+pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> Result<(), AgentError> {
+    let wrong = |text: String| AgentError::Mismatch(text);
+    let budget = Budget {
+        epsilon: Epsilon::new(epsilon).map_err(|e| wrong(e.to_string()))?,
+        delta: Delta::new(delta).map_err(|e| wrong(e.to_string()))?,
+    };
+    let label = |text: &str| Label::try_from(text).map_err(|e| wrong(e.to_string()));
+    let path = home.ledger_path();
+    let lock = Lock::wait(&path.with_extension("lock"))?;
+    check_ledger(home)?;
+    let ledger = read_and_mend(&path, &lock)?;
+    let (population, time) = (label(population)?, label(&clock::text(clock::now()))?);
+    let line = ledger.propose(Entry::Open(AccountOpening { population, budget, time }));
+    let line = line.map_err(|refusal| wrong(refusal.to_string()))?;
+    let mut file = durable::open_to_append(&path, Readers::Owner)?;
+    durable::append(&mut file, &path, &line.text())
+}

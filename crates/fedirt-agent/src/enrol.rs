@@ -1,0 +1,134 @@
+//! Enrolment: an invitation is checked, its plan fetched and shown, and with the officer's consent a key is made.
+
+use super::durable::{self, Readers};
+use super::home::Home;
+use super::journal::{Journal, Record};
+use super::responses::OwnResponses;
+use super::study::{Connection, Study};
+use super::transcript::Transcript;
+use super::transport::Transport;
+use super::{AgentError, clock};
+use data_encoding::{BASE64, HEXLOWER};
+use fedirt_privacy::secure::{Enrolment, Fingerprint, Identity, SiteId};
+use fedirt_protocol::codec;
+use fedirt_protocol::envelope::EnrolRequest;
+use fedirt_protocol::invitation::Invitation;
+use fedirt_protocol::message::ToCoordinator;
+use fedirt_protocol::plan::StudyPlan;
+use fedirt_protocol::policy::{Policy, PolicyRefusal};
+use fedirt_protocol::{Terms, Timestamp};
+use rand::CryptoRng;
+
+/// A plan that is put before the officer.
+#[derive(Debug)]
+pub struct Offer {
+    /// The invitation.
+    pub invitation: Invitation,
+    /// The plan.
+    pub plan: StudyPlan,
+    /// Its text, of which the hash is in the invitation.
+    pub text: String,
+    /// Its terms.
+    pub terms: Terms,
+    /// Everything that the site's policy refuses about it.
+    pub refusals: Vec<PolicyRefusal>,
+}
+
+/// What the policy says to a plan before any file is read.
+pub fn refusals(policy: &Policy, plan: &StudyPlan, terms: &Terms) -> Vec<PolicyRefusal> {
+    policy.check_plan(terms, u64::MAX, plan.pooled_rows_may_be_inferred())
+}
+
+/// What the policy says to a plan with these rows.
+pub fn refused_with(policy: &Policy, study: &Study, own: &OwnResponses) -> Vec<String> {
+    let students = own.table.students() as u64;
+    let refusals = policy.check_plan(&study.terms, students, study.plan.pooled_rows_may_be_inferred());
+    refusals.iter().map(ToString::to_string).collect()
+}
+
+/// Checks an invitation and fetches its plan. Nothing of the site is sent.
+pub fn look(
+    invitation: Invitation,
+    policy: &Policy,
+    transport: &mut dyn Transport,
+    now: Timestamp,
+) -> Result<Offer, AgentError> {
+    if invitation.expires <= now {
+        return Err(AgentError::Expired { when: clock::text(invitation.expires) });
+    }
+    let text = transport.plan(&invitation.study)?;
+    let got = StudyPlan::hash(&text);
+    if got != invitation.plan_hash {
+        let (got, want) = (HEXLOWER.encode(&got), HEXLOWER.encode(&invitation.plan_hash));
+        return Err(AgentError::WrongPlan { got, want });
+    }
+    let plan = StudyPlan::parse(&text)?;
+    if plan.study != invitation.study || !plan.cohort.sites.contains(&invitation.site) {
+        return Err(AgentError::Mismatch(format!(
+            "the invitation is for {} in {}, and the plan is about {} with the sites {}: ask the operator for a new one",
+            invitation.site,
+            invitation.study,
+            plan.study,
+            plan.cohort.sites.join(", ")
+        )));
+    }
+    let terms = plan.terms(&text)?;
+    let refusals = refusals(policy, &plan, &terms);
+    Ok(Offer { invitation, plan, text, terms, refusals })
+}
+
+/// The officer approves: the key is made and kept, then enrolled. Repeating it sends the same key again.
+pub fn accept(
+    home: &Home,
+    offer: &Offer,
+    transport: &mut dyn Transport,
+    random: &mut impl CryptoRng,
+) -> Result<Fingerprint, AgentError> {
+    if !offer.refusals.is_empty() {
+        return Err(AgentError::Policy(offer.refusals.clone()));
+    }
+    let Offer { invitation, text, terms, .. } = offer;
+    let site = SiteId::try_from(invitation.site.as_str()).map_err(|e| AgentError::Mismatch(e.to_string()))?;
+    let folder = home.study(&invitation.study)?;
+    durable::folder(folder.path(), Readers::Owner)?;
+    let _lock = folder.lock()?;
+    let connection = Connection {
+        address: invitation.address.clone(),
+        site: invitation.site.clone(),
+        plan_sha256: HEXLOWER.encode(&invitation.plan_hash),
+        authority: invitation.authority.as_ref().map(|der| BASE64.encode(der)),
+    };
+    folder.keep_plan(text, &connection)?;
+    let (mut journal, _) = Journal::open(&folder.journal_path())?;
+    if journal.entries().iter().any(|e| matches!(e.record, Record::Over | Record::Withdrawn)) {
+        return Err(AgentError::Mismatch(format!(
+            "{} is over for this site (see `fedirt site status`). To take part again, ask for an invitation to a study of another name; {} stays where it is, for its journal shows whether the ledger is whole",
+            folder.name(),
+            folder.path().display()
+        )));
+    }
+    let identity = match folder.identity()? {
+        Some(identity) => identity,
+        None => {
+            let identity = Identity::generate(random);
+            folder.keep_identity(&identity)?;
+            identity
+        }
+    };
+    let fingerprint = identity.public().fingerprint();
+    let enrolment = Enrolment::sign(terms.study.clone(), site, &identity).encode();
+    let message = ToCoordinator::Enrol(enrolment.clone());
+    let mut transcript = Transcript::open(&folder.results().join("transcript.jsonl"))?;
+    transcript.write(&message, None)?;
+    let request = EnrolRequest { secret: invitation.secret, enrolment };
+    transport.enrol(&codec::encode(&request)?)?;
+    transcript.acknowledged(&message)?;
+    if !journal.entries().iter().any(|e| matches!(e.record, Record::Enrolled { .. })) {
+        journal.append(Record::Enrolled {
+            site: invitation.site.clone(),
+            plan_sha256: connection.plan_sha256,
+            key_fingerprint: fingerprint.to_string(),
+        })?;
+    }
+    Ok(fingerprint)
+}

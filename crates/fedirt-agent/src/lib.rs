@@ -1,0 +1,63 @@
+//! The agent of a site: takes part in studies from a home folder, over outbound HTTPS alone.
+//!
+//! ```text
+//! home/policy.toml   the site's own rules           home/ledger.txt   what was given away, of whom (all studies)
+//! home/salt.key      of row fingerprints            home/studies/STUDY/
+//!   plan.toml        as approved                      coordinator.toml  where, and who this site is there
+//!   identity.key     the site's key (0600)            journal.jsonl     what must not be forgotten, hash-chained
+//!   secret/          round key and upload (0600)      results/          fit, own place, scores, transcript
+//!   officer.toml     what was chosen on the pages     answers/          a file from the browser, until the study is over
+//! ```
+//!
+//! The order of every release: ledger → journal (`debited`, `released`) → upload beside the journal → journal
+//! (`upload`) → transcript → network. A crash between any two leaves a folder from which the agent goes on, with the
+//! same bytes where an answer was given.
+
+mod account;
+pub mod clock;
+mod durable;
+mod enrol;
+mod error;
+mod home;
+#[cfg(feature = "https")]
+mod https;
+mod journal;
+mod journal_words;
+mod ledger_lines;
+mod lock;
+mod memory;
+mod officer;
+mod policy_file;
+mod preview;
+mod responses;
+mod results;
+mod run;
+mod status;
+mod study;
+mod study_state;
+#[cfg(test)]
+mod tests;
+mod transcript;
+mod transport;
+mod withdraw;
+
+pub use account::{check_journal, check_ledger, foreseen, has_budget, open_account, other_names};
+pub use enrol::{Offer, accept, look, refusals, refused_with};
+pub use error::AgentError;
+pub use home::Home;
+#[cfg(feature = "https")]
+pub use https::Https;
+pub use journal::{Entry, Journal, Record};
+pub use ledger_lines::{LedgerLine, LedgerTable, ledger_table};
+pub use lock::Lock;
+pub use officer::{Answer, News, Officer};
+pub use policy_file::TEMPLATE as POLICY_TEMPLATE;
+pub use preview::{ItemGiven, Preview, RoundPreview, StatisticPreview, preview};
+pub use responses::{OwnResponses, PlanMismatch, for_plan, read_files, read_for_plan};
+pub use results::{Own, write_results};
+pub use run::{Agent, End};
+pub use status::{StudyStatus, status};
+pub use study::{Connection, Study, StudyFolder};
+pub use study_state::{OfficerChoices, StudyState};
+pub use transport::{Transport, TransportError};
+pub use withdraw::{Withdrawal, withdraw};

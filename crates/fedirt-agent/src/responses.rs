@@ -1,0 +1,211 @@
+//! A site's own files against the plan's codebook: one table, a column for each item of the plan.
+
+use super::AgentError;
+use fedirt_data::{
+    Audience, Input, Note, ReadOption, ReadOptions, Responses, SiteResponses, UndeclaredCode, near_names,
+    undeclared_codes,
+};
+use fedirt_model::responses::{MISSING, ResponseTable, TableError};
+use fedirt_privacy::ledger::row_fingerprint;
+use fedirt_protocol::plan::StudyPlan;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The answers of this site's students to the plan's items.
+#[derive(Debug)]
+pub struct OwnResponses {
+    /// A column for each item of the plan.
+    pub table: ResponseTable,
+    /// The id of each row, where the files have them.
+    pub ids: Option<Vec<String>>,
+    /// What the reader of the files noted.
+    notes: Vec<Note>,
+    /// Items of the plan that are no column of the files.
+    absent: Vec<String>,
+}
+
+/// How files do not fit a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PlanMismatch {
+    /// A column is no item of the plan.
+    UnknownItem {
+        /// The files that have it.
+        files: Vec<String>,
+        /// The column.
+        column: String,
+        /// Items of the plan that may have been meant.
+        near: Vec<String>,
+    },
+    /// An item has a code that is not in the plan's codebook.
+    UndeclaredCode(UndeclaredCode),
+    /// No column is an item of the plan.
+    NoItems,
+    /// Two of the files have a row with this id.
+    DuplicateId(String),
+    /// The rows do not make a table.
+    Table(TableError),
+}
+
+impl PlanMismatch {
+    /// What is wrong and what would help, for somebody.
+    pub fn told(&self, audience: Audience) -> String {
+        match self {
+            Self::UnknownItem { files, column, near } => {
+                let hint = match near.as_slice() {
+                    [] => String::new(),
+                    near => format!(" (is it the plan's {}? Then rename the column)", near.join(" or ")),
+                };
+                format!(
+                    "{}, column {column}: the plan has no such item{hint}. Leave it out with {}",
+                    files.join(", "),
+                    audience.with(ReadOption::Ignore, column)
+                )
+            }
+            Self::UndeclaredCode(found) => {
+                let codes: Vec<String> = found.declared.iter().map(ToString::to_string).collect();
+                format!(
+                    "{found} is not in the plan's codebook ({}). Correct the file, or declare the code missing with {}",
+                    codes.join(", "),
+                    audience.with(ReadOption::Missing, &found.code.to_string())
+                )
+            }
+            Self::NoItems => {
+                "none of the plan's items is a column of the files; items are matched by name".to_owned()
+            }
+            Self::DuplicateId(id) => {
+                format!("the id {id} stands in two of the files; a student counts once. Take one of them out")
+            }
+            Self::Table(error) => error.to_string(),
+        }
+    }
+}
+
+/// Reads files for a plan: items are matched by name, codes must be the codebook's.
+pub fn read_for_plan(
+    files: &[PathBuf],
+    options: &ReadOptions,
+    plan: &StudyPlan,
+) -> Result<OwnResponses, AgentError> {
+    for_plan(read_files(files, options)?, options, plan)
+}
+
+/// Reads files.
+pub fn read_files(files: &[PathBuf], options: &ReadOptions) -> Result<Responses, fedirt_data::Problems> {
+    fedirt_data::read(files.iter().map(|file| Input::file(file)), options)
+}
+
+/// What was read, against a plan.
+pub fn for_plan(
+    reading: Responses,
+    options: &ReadOptions,
+    plan: &StudyPlan,
+) -> Result<OwnResponses, AgentError> {
+    let mut problems = Vec::new();
+    for site in &reading.sites {
+        complain_about_columns(site, plan, &mut problems);
+        complain_about_codes(site, plan, options, &mut problems);
+    }
+    let given: BTreeSet<&str> =
+        reading.sites.iter().flat_map(|s| s.items.iter().map(String::as_str)).collect();
+    let absent: Vec<String> =
+        plan.items.iter().map(|i| i.name.clone()).filter(|name| !given.contains(name.as_str())).collect();
+    if absent.len() == plan.items.len() && problems.is_empty() {
+        problems.push(PlanMismatch::NoItems);
+    }
+    if !problems.is_empty() {
+        return Err(AgentError::Columns(problems));
+    }
+    join(reading, plan, absent)
+}
+
+fn complain_about_columns(site: &SiteResponses, plan: &StudyPlan, problems: &mut Vec<PlanMismatch>) {
+    for name in site.items.iter().filter(|name| plan.items.iter().all(|item| item.name != **name)) {
+        problems.push(PlanMismatch::UnknownItem {
+            files: site.sources.iter().map(|source| source.file.clone()).collect(),
+            column: name.clone(),
+            near: near_names(name, plan.items.iter().map(|item| item.name.as_str())),
+        });
+    }
+}
+
+fn complain_about_codes(
+    site: &SiteResponses,
+    plan: &StudyPlan,
+    options: &ReadOptions,
+    problems: &mut Vec<PlanMismatch>,
+) {
+    let planned =
+        |name: &str| plan.items.iter().find(|item| item.name == name).map(|item| item.categories.as_slice());
+    for mut found in undeclared_codes(site, planned) {
+        found.locate(options, |file| Some(Input::file(Path::new(file))));
+        problems.push(PlanMismatch::UndeclaredCode(found));
+    }
+}
+
+/// All files as one table with the plan's columns.
+fn join(reading: Responses, plan: &StudyPlan, absent: Vec<String>) -> Result<OwnResponses, AgentError> {
+    let columns = plan.items.len();
+    let (mut cells, mut weights, mut ids, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for site in reading.sites {
+        let places: Vec<Option<usize>> =
+            plan.items.iter().map(|p| site.items.iter().position(|name| *name == p.name)).collect();
+        cells.reserve(site.table.students() * columns);
+        for row in site.table.rows() {
+            cells.extend(places.iter().map(|place| place.map_or(MISSING, |at| row[at])));
+        }
+        rows += site.table.students();
+        weights.extend(site.table.weights().unwrap_or_default());
+        ids.extend(site.ids.unwrap_or_default());
+    }
+    let unique: BTreeSet<&String> = ids.iter().collect();
+    if unique.len() < ids.len() {
+        let twice = ids.iter().enumerate().find(|(at, id)| ids[..*at].contains(id)).map(|(_, id)| id.clone());
+        return Err(AgentError::Columns(vec![PlanMismatch::DuplicateId(twice.unwrap_or_default())]));
+    }
+    let wrong = |error: TableError| AgentError::Columns(vec![PlanMismatch::Table(error)]);
+    let mut table = ResponseTable::new(rows, columns, cells).map_err(wrong)?;
+    if !weights.is_empty() {
+        table = table.with_weights(weights).map_err(wrong)?;
+    }
+    let ids = (rows > 0 && ids.len() == rows).then_some(ids);
+    Ok(OwnResponses { table, ids, notes: reading.notes, absent })
+}
+
+impl OwnResponses {
+    /// What is worth knowing about the files, for somebody.
+    pub fn remarks(&self, audience: Audience) -> Vec<String> {
+        let mut remarks: Vec<String> = self.notes.iter().map(|note| note.told(audience)).collect();
+        if !self.absent.is_empty() {
+            let names = self.absent.join(", ");
+            remarks.push(format!("not in the files, so that this site gives no answers to them: {names}"));
+        }
+        remarks
+    }
+
+    /// A salted fingerprint of each row, sorted: whether rows changed between studies, and nothing else. Columns stand
+    /// in the order of their names, so that another order in another plan is no change.
+    pub(super) fn fingerprints(&self, plan: &StudyPlan, salt: &[u8; 32]) -> Vec<u64> {
+        let mut order: Vec<usize> = (0..plan.items.len()).collect();
+        order.sort_by(|a, b| plan.items[*a].name.cmp(&plan.items[*b].name));
+        let mut bytes = Vec::new();
+        let mut prints: Vec<u64> = self
+            .table
+            .rows()
+            .enumerate()
+            .map(|(at, row)| {
+                bytes.clear();
+                if let Some(ids) = &self.ids {
+                    bytes.extend_from_slice(ids[at].as_bytes());
+                }
+                bytes.push(0);
+                if let Some(weights) = self.table.weights() {
+                    bytes.extend_from_slice(&weights[at].to_le_bytes());
+                }
+                bytes.extend(order.iter().map(|column| row[*column]));
+                row_fingerprint(salt, &bytes)
+            })
+            .collect();
+        prints.sort_unstable();
+        prints
+    }
+}

@@ -1,0 +1,169 @@
+//! Approval: by whom, how often to be asked, and within which budget. Then the agent goes to work.
+
+use super::desk::Asked;
+use super::looked::look;
+use super::overview::subtitle;
+use super::{Hall_, Name, Page, aside, at, frame, told, words};
+use crate::{Fields, Frame, PageError, Visitor, render};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse, Redirect};
+use fedirt_agent as agent;
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::policy::Approval;
+
+/// Longest name of a person.
+const LONGEST_NAME: usize = 80;
+
+#[derive(Template)]
+#[template(path = "officer_approve.html")]
+struct ApprovePage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    mode: &'static str,
+    learns: &'static str,
+    students: u64,
+    file: String,
+    hash: String,
+    rounds: u32,
+    private: bool,
+    epsilon: String,
+    accounts: Vec<(String, String)>,
+    population: String,
+    warnings: Vec<String>,
+    each_round: bool,
+    administers: bool,
+    base: String,
+}
+
+/// `GET /studies/{study}/approve`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    RawQuery(query): RawQuery,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    if hall.must_be_open(&seen).is_err() {
+        return Ok(Redirect::to(&at(&seen.study, "/running")).into_response());
+    }
+    let Ok(looked) = look(&seen).await? else {
+        return Ok(Redirect::to(&at(&seen.study, "/check")).into_response());
+    };
+    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+    let population = match (query.get("population"), &seen.desk.population) {
+        ("", Some(before)) => before.clone(),
+        ("", None) => seen.study.site.to_string(),
+        (given, _) => given.to_owned(),
+    };
+    let ledger = agent::ledger_table(&hall.home.ledger_path()).map_err(told)?;
+    let policy = hall.home.policy().map_err(told)?;
+    let warnings = agent::other_names(&hall.home, &seen.study, &looked.own, &population).map_err(told)?;
+    let plan = &seen.study.plan;
+    Ok(render(&ApprovePage {
+        frame: frame(&visitor, &seen, "Approve", "/preview"),
+        subtitle: subtitle(&seen),
+        mode: plan.mode.name(),
+        learns: words::who_learns_what(plan),
+        students: looked.own.table.students() as u64,
+        file: seen.desk.file.as_ref().map_or_else(String::new, |file| super::file::shown(&seen.desk, file)),
+        hash: looked.hash,
+        rounds: plan.most_rounds(),
+        private: plan.mode == Mode::Private,
+        epsilon: plan.privacy.as_ref().map_or_else(String::new, |privacy| privacy.epsilon.to_string()),
+        accounts: ledger.populations,
+        population,
+        warnings,
+        each_round: policy.approval == Approval::EachRound,
+        administers: visitor.administers(),
+        base: at(&seen.study, ""),
+        name,
+    }))
+}
+
+/// `POST /studies/{study}/approve`.
+pub(super) async fn approve(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let _changing = hall.changing.lock().await;
+    let mut seen = hall.find(&name)?;
+    hall.must_be_open(&seen)?;
+    let back = at(&seen.study, "/approve");
+    let wrong = |text: String| PageError::bad(text).leading(&back, "Back to the approval");
+    let by = fields.get("by").to_owned();
+    if by.is_empty() || by.chars().count() > LONGEST_NAME || by.chars().any(char::is_control) {
+        return Err(wrong(
+            "Your name stands in the audit log beside the approval: write it into its field.".into(),
+        ));
+    }
+    let asked = match fields.get("asked") {
+        "once" => Asked::Once,
+        "each_round" => Asked::EachRound,
+        "rounds" => match fields.get("rounds").parse() {
+            Ok(rounds) if rounds > 0 => Asked::Rounds(rounds),
+            _ => return Err(wrong("How many rounds are approved must be a whole number above 0.".into())),
+        },
+        _ => return Err(wrong("Choose how often you want to be asked.".into())),
+    };
+    let Ok(looked) = look(&seen).await? else {
+        return Ok(Redirect::to(&at(&seen.study, "/check")).into_response());
+    };
+    if looked.hash != fields.get("file_sha256") {
+        return Err(wrong(
+            "The file has changed since it was shown. Look at it once more, then approve.".into(),
+        ));
+    }
+    let population = match fields.get("population") {
+        "" => seen.study.site.to_string(),
+        name => name.to_owned(),
+    };
+    let warnings = agent::other_names(&hall.home, &seen.study, &looked.own, &population).map_err(told)?;
+    if !warnings.is_empty() && !fields.has("warned") {
+        let query: String = population.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        return Ok(Redirect::to(&format!("{back}?population={query}")).into_response());
+    }
+    let policy = hall.home.policy().map_err(told)?;
+    let refused = agent::refused_with(&policy, &seen.study, &looked.own);
+    if !refused.is_empty() {
+        return Err(wrong(refused.iter().map(|r| words::sentence(r)).collect::<Vec<_>>().join(" ")));
+    }
+    if seen.study.plan.mode == Mode::Private && !agent::has_budget(&hall.home, &population).map_err(told)? {
+        if fields.get("budget").is_empty() {
+            let text = format!(
+                "{population:?} has no budget yet. Write ε into its field: what all private studies of these students may spend."
+            );
+            return Err(wrong(text));
+        }
+        open_budget(&hall.home, &population, &fields).await.map_err(wrong)?;
+    }
+    if let Some(refusal) = agent::foreseen(&hall.home, &seen.study, &looked.own, &population).map_err(told)? {
+        return Err(wrong(format!(
+            "This site's ledger refuses: {} Nothing was sent.",
+            words::sentence(&refusal)
+        )));
+    }
+    let desk = &mut seen.desk;
+    (desk.population, desk.asked, desk.paused) = (Some(population), asked, false);
+    desk.approved_by = Some(by.clone());
+    let (desk, folder, hash) = (seen.desk.clone(), seen.folder.clone(), looked.hash);
+    let consent = move || folder.consent(&by, desk.asked.words(), hash).and_then(|()| desk.write(&folder));
+    aside(consent).await?.map_err(told)?;
+    hall.runners.start(&name);
+    Ok(Redirect::to(&at(&seen.study, "/running")).into_response())
+}
+
+/// A budget that is set here, once and for all.
+async fn open_budget(home: &agent::Home, population: &str, fields: &Fields) -> Result<(), String> {
+    let number = |field: &str, what: &str| {
+        let text = fields.get(field).replace(',', ".");
+        text.parse::<f64>().map_err(|_| format!("{what} must be a number above 0, not {text:?}."))
+    };
+    let (epsilon, delta) = (number("budget", "The budget")?, number("budget_delta", "δ")?);
+    let (home, population) = (home.clone(), population.to_owned());
+    let open = move || agent::open_account(&home, &population, epsilon, delta);
+    aside(open).await.map_err(|page| page.text.join(" "))?.map_err(|error| error.to_string())
+}

@@ -1,0 +1,297 @@
+//! Your file: chosen, and its columns told apart.
+
+use super::desk::Desk;
+use super::looked::column_names;
+use super::overview::subtitle;
+use super::words::sentence;
+use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
+use crate::{Fields, Frame, PageError, Visitor, render};
+use askama::Template;
+use axum::Extension;
+use axum::body::{Body, HttpBody};
+use axum::extract::{Path, Request, State};
+use axum::response::{IntoResponse, Redirect};
+use fedirt_agent::AgentError;
+use fedirt_data::{Audience, Problems, near_names};
+use std::io::Write;
+use std::path::{Path as FilePath, PathBuf};
+
+/// Longest file that is taken from a browser; longer ones are named by their path.
+const LONGEST: u64 = 2 << 30;
+
+#[derive(Template)]
+#[template(path = "officer_file.html")]
+struct FilePage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    file: Option<String>,
+    copied: bool,
+    fixed: bool,
+    base: String,
+    administers: bool,
+}
+
+/// `GET /studies/{study}/file`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    Ok(render(&FilePage {
+        frame: frame(&visitor, &seen, "Your file", "/file"),
+        subtitle: subtitle(&seen),
+        file: seen.desk.file.as_ref().map(|file| shown(&seen.desk, file)),
+        copied: seen.desk.copied,
+        fixed: hall.must_be_open(&seen).is_err(),
+        base: at(&seen.study, ""),
+        administers: visitor.administers(),
+        name,
+    }))
+}
+
+/// A file as the officer knows it: by its name if it came through the browser, else by its path.
+pub(super) fn shown(desk: &Desk, file: &FilePath) -> String {
+    match file.file_name().filter(|_| desk.copied) {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => file.display().to_string(),
+    }
+}
+
+/// `POST /studies/{study}/file`: a path on this machine.
+pub(super) async fn choose(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let _changing = hall.changing.lock().await;
+    let mut seen = hall.find(&name)?;
+    hall.must_be_open(&seen)?;
+    let path = PathBuf::from(fields.get("path"));
+    let back = at(&seen.study, "/file");
+    if !path.is_absolute() || !path.is_file() {
+        let text = format!(
+            "{:?} is no file on this machine. Give the whole path, from its root.",
+            fields.get("path")
+        );
+        return Err(PageError::bad(text).leading(&back, "Choose another file"));
+    }
+    seen.desk.erase_copy(&seen.folder).map_err(told)?;
+    seen.desk.take_file(path, false);
+    keep(&seen).await?;
+    Ok(Redirect::to(&at(&seen.study, "/columns")).into_response())
+}
+
+/// `POST /studies/{study}/upload?name=…`: a file from the browser, which is copied into the study's folder.
+pub(super) async fn upload(State(hall): Hall_, Path(name): Name, request: Request) -> Page {
+    let mut seen = hall.find(&name)?;
+    hall.must_be_open(&seen)?;
+    let query = Fields::parse(request.uri().query().unwrap_or_default().as_bytes());
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ') { c } else { '_' };
+    let called: String = query.get("name").chars().map(plain).take(60).collect();
+    let called = called.trim_start_matches('.').trim();
+    let called = if called.is_empty() { "answers.csv" } else { called };
+    // Beside the copies until it is whole; then, if nothing has been approved meanwhile, in their place.
+    let draft = seen.folder.path().join("answers.draft");
+    if let Err(error) = receive(request.into_body(), &draft).await {
+        let _ = std::fs::remove_file(&draft);
+        return Err(error);
+    }
+    let _changing = hall.changing.lock().await;
+    seen = hall.find(&name)?;
+    if let Err(error) = hall.must_be_open(&seen) {
+        let _ = std::fs::remove_file(&draft);
+        return Err(error);
+    }
+    let looked = draft.clone();
+    if let Err(problems) = aside(move || column_names(&looked)).await? {
+        let _ = std::fs::remove_file(&draft);
+        return Err(unreadable(&seen, &problems));
+    }
+    let path = Desk::copies(&seen.folder).join(called);
+    let (folder, mut desk, to) = (seen.folder.clone(), seen.desk.clone(), path.clone());
+    let place = move || {
+        desk.erase_copy(&folder)?;
+        folder.make_folder(&Desk::copies(&folder))?;
+        std::fs::rename(&draft, &to).map_err(|error| AgentError::File { path: to, error })
+    };
+    aside(place).await?.map_err(told)?;
+    seen.desk.take_file(path, true);
+    keep(&seen).await?;
+    Ok(Redirect::to(&at(&seen.study, "/columns")).into_response())
+}
+
+async fn keep(seen: &Seen) -> Result<(), PageError> {
+    let (desk, folder) = (seen.desk.clone(), seen.folder.clone());
+    aside(move || desk.write(&folder)).await?.map_err(told)
+}
+
+/// Writes a body to a file that its owner alone can read.
+async fn receive(body: Body, path: &FilePath) -> Result<(), PageError> {
+    let failed = |error: std::io::Error| PageError::bad(format!("The file cannot be kept: {error}."));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(failed)?;
+    let mut body = std::pin::pin!(body);
+    let mut length = 0;
+    while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        let frame = frame.map_err(|_| PageError::bad("The file did not arrive whole. Choose it again."))?;
+        let Ok(bytes) = frame.into_data() else { continue };
+        length += bytes.len() as u64;
+        if length > LONGEST {
+            return Err(PageError::bad(
+                "The file is too long to be taken from a browser. Give its path instead.",
+            ));
+        }
+        tokio::task::block_in_place(|| file.write_all(&bytes)).map_err(failed)?;
+    }
+    if length == 0 {
+        return Err(PageError::bad("The file is empty. Choose another."));
+    }
+    tokio::task::block_in_place(|| file.sync_all()).map_err(failed)
+}
+
+/// A column and what becomes of it.
+struct Column {
+    name: String,
+    item: bool,
+    near: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "officer_columns.html")]
+struct ColumnsPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    file: String,
+    columns: Vec<Column>,
+    found: usize,
+    absent: Vec<String>,
+    planned: usize,
+    others: Vec<String>,
+    long: bool,
+    id: String,
+    weight: String,
+    private: bool,
+    missing: String,
+    fixed: bool,
+    administers: bool,
+}
+
+/// What the columns of the chosen file are called; what is wrong with the file otherwise.
+async fn names(seen: &Seen) -> Result<Vec<String>, PageError> {
+    let Some(file) = seen.desk.file.clone() else {
+        let text = "No file is chosen yet, or its copy was erased when the study was over.";
+        return Err(PageError::bad(text).leading(&at(&seen.study, "/file"), "Choose your file"));
+    };
+    aside(move || column_names(&file)).await?.map_err(|problems| unreadable(seen, &problems))
+}
+
+/// Why a file cannot be read.
+fn unreadable(seen: &Seen, problems: &Problems) -> PageError {
+    let mut page = PageError::bad("").leading(&at(&seen.study, "/file"), "Choose another file");
+    page.heading = "This file cannot be read".into();
+    page.text = problems
+        .iter()
+        .map(|p| {
+            let (what, remedy) = (p.cause.told(Audience::Page), p.remedy(Audience::Page));
+            format!("{} {}", sentence(&what), sentence(&remedy))
+        })
+        .collect();
+    page.text.push("Nothing has left this computer.".into());
+    page
+}
+
+/// Whether a file has a line for each answer.
+fn is_long(columns: &[String]) -> bool {
+    let has = |name: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+    has("item") && (has("resp") || has("response"))
+}
+
+/// `GET /studies/{study}/columns`.
+pub(super) async fn columns(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let names = names(&seen).await?;
+    let planned: Vec<&str> = seen.study.plan.items.iter().map(|item| item.name.as_str()).collect();
+    let absent: Vec<String> =
+        planned.iter().filter(|item| !names.iter().any(|n| n == *item)).map(ToString::to_string).collect();
+    let column = |name: &String| Column {
+        item: planned.contains(&name.as_str()),
+        near: if planned.contains(&name.as_str()) {
+            Vec::new()
+        } else {
+            near_names(name, absent.iter().map(String::as_str))
+        },
+        name: name.clone(),
+    };
+    let columns: Vec<Column> = names.iter().map(column).collect();
+    let others: Vec<String> = columns.iter().filter(|c| !c.item).map(|c| c.name.clone()).collect();
+    let called = |wanted: &str| others.iter().find(|name| name.eq_ignore_ascii_case(wanted)).cloned();
+    let desk = &seen.desk;
+    let private = seen.study.plan.mode == fedirt_model::statistics::Mode::Private;
+    Ok(render(&ColumnsPage {
+        frame: frame(&visitor, &seen, "Columns", "/file"),
+        subtitle: subtitle(&seen),
+        file: desk.file.as_ref().map_or_else(String::new, |file| shown(desk, file)),
+        found: planned.len() - absent.len(),
+        planned: planned.len(),
+        long: is_long(&names),
+        id: if desk.mapped { desk.id.clone() } else { called("id") }.unwrap_or_default(),
+        weight: if desk.mapped { desk.weight.clone() } else { None }.unwrap_or_default(),
+        private,
+        missing: desk.missing.join(" "),
+        fixed: hall.must_be_open(&seen).is_err(),
+        administers: visitor.administers(),
+        columns,
+        absent,
+        others,
+        name,
+    }))
+}
+
+/// `POST /studies/{study}/columns`.
+pub(super) async fn map(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let _changing = hall.changing.lock().await;
+    let mut seen = hall.find(&name)?;
+    hall.must_be_open(&seen)?;
+    let names = names(&seen).await?;
+    let chosen = |field: &str| {
+        let value = fields.get(field);
+        if value.is_empty() || names.iter().any(|name| name == value) {
+            Ok(Some(value.to_owned()).filter(|value| !value.is_empty()))
+        } else {
+            let text = format!(
+                "The file has no column {value:?}. Load the page again, and choose from what it shows."
+            );
+            Err(PageError::bad(text).leading(&at(&seen.study, "/columns"), "Back to the columns"))
+        }
+    };
+    let (id, weight) = (chosen("id")?, chosen("weight")?);
+    if id.is_some() && id == weight {
+        let text = "The same column cannot hold identifiers and weights. Choose another for one of them.";
+        return Err(PageError::bad(text).leading(&at(&seen.study, "/columns"), "Back to the columns"));
+    }
+    let planned = |name: &String| seen.study.plan.items.iter().any(|item| item.name == *name);
+    let taken = |name: &String| Some(name) == id.as_ref() || Some(name) == weight.as_ref();
+    let ignore = if is_long(&names) {
+        Vec::new()
+    } else {
+        names.iter().filter(|name| !name.is_empty() && !planned(name) && !taken(name)).cloned().collect()
+    };
+    let split = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    let missing =
+        fields.get("missing").split(split).filter(|code| !code.is_empty()).map(String::from).collect();
+    let desk = &mut seen.desk;
+    (desk.id, desk.weight, desk.ignore, desk.missing, desk.mapped) = (id, weight, ignore, missing, true);
+    desk.approved_by = None;
+    keep(&seen).await?;
+    Ok(Redirect::to(&at(&seen.study, "/check")).into_response())
+}

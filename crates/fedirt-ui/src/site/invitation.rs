@@ -1,0 +1,148 @@
+//! An invitation: pasted, its plan fetched and read, approved or left.
+
+use super::{Hall_, Name, Page, aside, hall_frame, told, words};
+use crate::{Fields, Frame, Link, PageError, Visitor, render};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect};
+use data_encoding::HEXLOWER;
+use fedirt_agent::{self as agent, AgentError, Home, Https, Offer, clock};
+use fedirt_model::items::default_model;
+use fedirt_protocol::invitation::Invitation;
+use fedirt_protocol::plan::PlanItem;
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Most invitations that are looked at and not yet answered.
+const MOST: usize = 50;
+
+/// Invitations that were pasted, by study. They hold a secret, and stay in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Offers(Mutex<BTreeMap<String, Invitation>>);
+
+impl Offers {
+    fn put(&self, invitation: Invitation) {
+        let mut offers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if offers.len() >= MOST {
+            offers.pop_first();
+        }
+        offers.insert(invitation.study.clone(), invitation);
+    }
+
+    fn get(&self, study: &str) -> Option<Invitation> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(study).cloned()
+    }
+
+    fn take(&self, study: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(study);
+    }
+}
+
+#[derive(Template)]
+#[template(path = "officer_invitation.html")]
+struct InvitationPage {
+    frame: Frame,
+    study: String,
+    site: String,
+    address: String,
+    purpose: String,
+    items: usize,
+    models: String,
+    sites: String,
+    rounds: u32,
+    learns: &'static str,
+    epsilon: Option<String>,
+    words: Vec<String>,
+    refusals: Vec<String>,
+    expires: String,
+    plan_hash: String,
+    text: String,
+    administers: bool,
+}
+
+fn fetch(home: &Home, invitation: Invitation) -> Result<(Offer, Https), AgentError> {
+    let policy = home.policy()?;
+    let mut https = Https::new(&invitation.address, invitation.authority.as_deref())?;
+    let offer = agent::look(invitation, &policy, &mut https, clock::now())?;
+    Ok((offer, https))
+}
+
+/// `POST /`: an invitation is pasted.
+pub(super) async fn look(State(hall): Hall_, Extension(fields): Extension<Fields>) -> Page {
+    let invitation = Invitation::from_text(fields.get("invitation")).map_err(|e| told(e.into()))?;
+    let study = invitation.study.clone();
+    let kept = invitation.clone();
+    let home = hall.home.clone();
+    // Fetched here so that what is wrong with it is told at once.
+    aside(move || fetch(&home, invitation)).await?.map_err(told)?;
+    hall.offers.put(kept);
+    Ok(Redirect::to(&format!("/invitation/{study}")).into_response())
+}
+
+fn gone() -> PageError {
+    PageError::not_found("This invitation was answered, or the program was started again since it was pasted. Paste it once more.")
+        .leading("/", "Paste the invitation")
+}
+
+/// `GET /invitation/{study}`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let invitation = hall.offers.get(&name).ok_or_else(gone)?;
+    let home = hall.home.clone();
+    let (offer, _) = aside(move || fetch(&home, invitation)).await?.map_err(told)?;
+    let plan = &offer.plan;
+    let model = |item: &PlanItem| {
+        item.model.clone().unwrap_or_else(|| default_model(item.categories.len()).name().to_owned())
+    };
+    let mut models: Vec<String> = plan.items.iter().map(model).collect();
+    models.sort_unstable();
+    models.dedup();
+    Ok(render(&InvitationPage {
+        frame: hall_frame(&visitor, &format!("Invitation to {name}"), "")
+            .under(vec![Link::new("/", "Studies")]),
+        study: name,
+        site: offer.invitation.site.clone(),
+        address: offer.invitation.address.clone(),
+        purpose: plan.purpose.trim().to_owned(),
+        items: plan.items.len(),
+        models: models.join(", "),
+        sites: plan.cohort.sites.join(", "),
+        rounds: plan.most_rounds(),
+        learns: words::who_learns_what(plan),
+        epsilon: words::epsilon_in_words(plan),
+        words: plan.in_words().split_off(1),
+        refusals: offer.refusals.iter().map(ToString::to_string).collect(),
+        expires: clock::text(offer.invitation.expires),
+        plan_hash: HEXLOWER.encode(&offer.invitation.plan_hash),
+        text: offer.text.clone(),
+        administers: visitor.administers(),
+    }))
+}
+
+/// `POST /invitation/{study}`: the plan is approved; a key is made here and enrolled.
+pub(super) async fn accept(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let invitation = hall.offers.get(&name).ok_or_else(gone)?;
+    let shown = (fields.get("plan_sha256"), fields.get("address"));
+    if shown != (HEXLOWER.encode(&invitation.plan_hash).as_str(), invitation.address.as_str()) {
+        let text = "Another invitation to a study of this name was pasted meanwhile. Nothing was done. Read its plan first.";
+        return Err(PageError::bad(text).leading(&format!("/invitation/{name}"), "Read the plan"));
+    }
+    let home = hall.home.clone();
+    let enrol = move || {
+        let (offer, mut https) = fetch(&home, invitation)?;
+        agent::accept(&home, &offer, &mut https, &mut UnwrapErr(SysRng))
+    };
+    aside(enrol).await?.map_err(told)?;
+    hall.offers.take(&name);
+    Ok(Redirect::to(&format!("/studies/{name}?enrolled")).into_response())
+}

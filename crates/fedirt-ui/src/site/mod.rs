@@ -1,0 +1,187 @@
+//! The officer's pages, on loopback only: from an invitation to the results, and the records of what has left.
+//!
+//! Everything stands in the home folder, where the command line finds it too. The officer's choices are `officer.toml` in a
+//! study's folder (`desk`); agents work in threads (`runner`, `work`) and put their questions on the page (`officer`, `shared`). Every
+//! route names the right it needs (`ROUTES`), and the gate asks for it.
+
+mod approve;
+mod check;
+mod desk;
+mod file;
+mod invitation;
+mod looked;
+mod officer;
+mod overview;
+mod preview;
+mod records;
+mod results;
+mod runner;
+mod running;
+mod serve;
+mod shared;
+mod studies;
+#[cfg(test)]
+mod tests;
+mod words;
+mod work;
+
+pub use serve::{Pages, PagesSettings};
+
+use crate::{Frame, Link, PageError, Right, Route, Visitor};
+use axum::extract::{Path, State};
+use axum::routing::{MethodRouter, get, post};
+use desk::Desk;
+use fedirt_agent::{AgentError, Home, Study, StudyFolder, StudyState};
+use invitation::Offers;
+use runner::Runners;
+use std::sync::Arc;
+use tokio::sync::{Mutex, watch};
+
+/// What pages may use.
+pub(crate) struct Hall {
+    pub(crate) home: Home,
+    pub(crate) runners: Runners,
+    pub(crate) offers: Offers,
+    /// Held by whoever changes the officer's choices: two tabs must not undo each other.
+    pub(crate) changing: Mutex<()>,
+    pub(crate) stopping: watch::Receiver<bool>,
+}
+
+type Hall_ = State<Arc<Hall>>;
+type Name = Path<String>;
+type Page = Result<axum::response::Response, PageError>;
+type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<Hall>>);
+
+/// Every page: method, path, what it needs, handler.
+const ROUTES: [Entry; 26] = [
+    ("get", "/", Right::Read, || get(studies::show)),
+    ("post", "/", Right::Administer, || post(invitation::look)),
+    ("get", "/invitation/{study}", Right::Read, || get(invitation::show)),
+    ("post", "/invitation/{study}", Right::Administer, || post(invitation::accept)),
+    ("get", "/studies/{study}", Right::Read, || get(overview::show)),
+    ("get", "/studies/{study}/plan", Right::Read, || get(overview::plan)),
+    ("get", "/studies/{study}/file", Right::Read, || get(file::show)),
+    ("post", "/studies/{study}/file", Right::Administer, || post(file::choose)),
+    ("file", "/studies/{study}/upload", Right::Administer, || post(file::upload)),
+    ("get", "/studies/{study}/columns", Right::Read, || get(file::columns)),
+    ("post", "/studies/{study}/columns", Right::Administer, || post(file::map)),
+    ("get", "/studies/{study}/check", Right::Read, || get(check::show)),
+    ("get", "/studies/{study}/preview", Right::Read, || get(preview::show)),
+    ("get", "/studies/{study}/approve", Right::Read, || get(approve::show)),
+    ("post", "/studies/{study}/approve", Right::Administer, || post(approve::approve)),
+    ("get", "/studies/{study}/running", Right::Read, || get(running::show)),
+    ("post", "/studies/{study}/running", Right::Administer, || post(running::act)),
+    ("get", "/studies/{study}/events", Right::Read, || get(running::events)),
+    ("get", "/studies/{study}/withdraw", Right::Administer, || get(running::ask_withdraw)),
+    ("post", "/studies/{study}/withdraw", Right::Administer, || post(running::withdraw)),
+    ("get", "/studies/{study}/results", Right::Read, || get(results::show)),
+    ("get", "/studies/{study}/results/{file}", Right::Read, || get(results::file)),
+    ("get", "/studies/{study}/sent", Right::Read, || get(records::sent)),
+    ("get", "/log", Right::Read, || get(records::log)),
+    ("get", "/ledger", Right::Read, || get(records::ledger)),
+    ("get", "/rules", Right::Read, || get(records::rules)),
+];
+
+fn routes() -> Vec<Route<Arc<Hall>>> {
+    let route = |(method, path, right, handler): Entry| match method {
+        "post" => Route::post(path, right, handler()),
+        "file" => Route::file(path, right, handler()),
+        _ => Route::get(path, right, handler()),
+    };
+    ROUTES.into_iter().map(route).collect()
+}
+
+/// A study as pages see it.
+pub(crate) struct Seen {
+    pub(crate) folder: StudyFolder,
+    pub(crate) study: Study,
+    pub(crate) desk: Desk,
+}
+
+impl Seen {
+    /// Where the study stands.
+    pub(crate) fn state(&self) -> Result<StudyState, AgentError> {
+        Ok(self.folder.state_after(&self.folder.entries()?, self.desk.choices()))
+    }
+}
+
+impl Hall {
+    /// The study of an address.
+    fn find(&self, name: &str) -> Result<Seen, PageError> {
+        let folder = self.home.known_study(name).map_err(|_| {
+            PageError::not_found(
+                "This site takes part in no study of that name. The first page lists those that are here.",
+            )
+        })?;
+        let study = folder.load().map_err(told)?;
+        let desk = Desk::read(&folder).map_err(told)?;
+        Ok(Seen { folder, study, desk })
+    }
+
+    /// Refuses a change of the file once the site has declared its students.
+    fn must_be_open(&self, seen: &Seen) -> Result<(), PageError> {
+        let state = seen.state().map_err(told)?;
+        if self.runners.is_working(seen.folder.name()) {
+            let text = "This site is taking part with its file at this moment. Pause first, or withdraw.";
+            return Err(PageError::bad(text).leading(&at(&seen.study, "/running"), "See what runs"));
+        }
+        if state.has_joined() || state.is_over() {
+            let text = "This site has joined with its file: sums of other rows would show the difference. To take part with \
+                        other data, withdraw and ask for a new invitation.";
+            return Err(PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study"));
+        }
+        Ok(())
+    }
+}
+
+/// An agent's error as a page.
+fn told(error: AgentError) -> PageError {
+    let mut page = PageError::bad("");
+    page.text =
+        error.to_string().lines().map(|line| words::sentence(line.trim_start_matches("- "))).collect();
+    if matches!(error, AgentError::File { .. } | AgentError::Tampered { .. }) {
+        page.text.insert(0, "Something is wrong with the files of this site.".into());
+    }
+    page
+}
+
+/// The address of a study's page.
+fn at(study: &Study, path: &str) -> String {
+    format!("/studies/{}{path}", study.folder.name())
+}
+
+/// The frame of a page that belongs to no study.
+fn hall_frame(visitor: &Visitor, title: &str, here: &str) -> Frame {
+    let tabs = [
+        ("/", "Studies"),
+        ("/ledger", "Privacy ledger"),
+        ("/log", "Audit log"),
+        ("/rules", "This site's rules"),
+    ];
+    let tabs = tabs.map(|(path, text)| Link::entry(path, text, path == here)).to_vec();
+    Frame::of(visitor, title).beside(tabs)
+}
+
+/// The frame of a study's page.
+fn frame(visitor: &Visitor, seen: &Seen, title: &str, here: &str) -> Frame {
+    let name = seen.folder.name();
+    let tabs = [
+        ("", "Where it stands"),
+        ("/plan", "Plan"),
+        ("/file", "Your file"),
+        ("/check", "Check"),
+        ("/preview", "What will be sent"),
+        ("/running", "Running"),
+        ("/results", "Your results"),
+        ("/sent", "What has left"),
+    ];
+    let tab = |(path, text): (&str, &str)| Link::entry(at(&seen.study, path), text, path == here);
+    Frame::of(visitor, format!("{title}, {name}"))
+        .under(vec![Link::new("/", "Studies")])
+        .beside(tabs.map(tab).to_vec())
+}
+
+/// Runs what reads files or waits for the network where it holds nobody up.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PageError> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| PageError::ours())
+}

@@ -1,0 +1,151 @@
+//! Where a study stands: the steps, and the one that is next.
+
+use super::studies::asks;
+use super::{Hall_, Name, Page, Seen, at, frame, told, words};
+use crate::{Frame, Link, Visitor, render};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, RawQuery, State};
+use fedirt_agent::{self as agent, Record, StudyStatus};
+
+/// A step on the way.
+struct Step {
+    text: &'static str,
+    href: String,
+    done: bool,
+    here: bool,
+    said: String,
+}
+
+#[derive(Template)]
+#[template(path = "officer_overview.html")]
+struct OverviewPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    enrolled_now: bool,
+    fingerprint: Option<String>,
+    steps: Vec<Step>,
+    next: Option<Link>,
+    outcome: Option<String>,
+    asks: Option<&'static str>,
+    status: StudyStatus,
+    leaving: bool,
+    withdrawn: bool,
+}
+
+/// The line under a study's name.
+pub(super) fn subtitle(seen: &Seen) -> String {
+    format!("As {} at {}. {}", seen.study.site, seen.study.connection.address, seen.study.plan.purpose.trim())
+}
+
+fn steps(seen: &Seen, enrolled: bool, joined: bool, over: bool) -> Vec<Step> {
+    let not_enrolled = if enrolled {
+        ""
+    } else {
+        "the coordinator has not taken the enrolment: paste the invitation again, or a new one"
+    }
+    .to_owned();
+    let desk = &seen.desk;
+    let file = desk
+        .file
+        .as_ref()
+        .and_then(|f| f.file_name())
+        .map_or_else(String::new, |f| f.to_string_lossy().into_owned());
+    let approved =
+        desk.approved_by.clone().map_or_else(String::new, |by| format!("by {by}: {}", desk.asked.words()));
+    let chosen = joined || over || desk.file.is_some();
+    let mapped = joined || over || desk.mapped;
+    let all = [
+        ("Read and approve the plan", if enrolled { "/plan" } else { "" }, enrolled, not_enrolled),
+        ("Choose your file", "/file", chosen, file),
+        ("Say what its columns are", "/columns", mapped, String::new()),
+        (
+            "Check it, see what will be sent, approve",
+            "/check",
+            joined || over || desk.approved_by.is_some(),
+            approved,
+        ),
+        ("Compare the roster, take part", "/running", over, String::new()),
+        ("Your results", "/results", seen.folder.results().join("fit.json").is_file(), String::new()),
+    ];
+    let next = all.iter().position(|(_, _, done, _)| !done);
+    all.into_iter()
+        .enumerate()
+        .map(|(place, (text, path, done, said))| {
+            let here = next == Some(place) && !(over && place == 5);
+            let href = if path.is_empty() { "/".to_owned() } else { at(&seen.study, path) };
+            Step { text, href, done, here, said }
+        })
+        .collect()
+}
+
+/// `GET /studies/{study}`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    RawQuery(query): RawQuery,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let entries = seen.folder.entries().map_err(told)?;
+    let status = agent::status(&seen.folder, seen.desk.choices()).map_err(told)?;
+    let (over, withdrawn) = (status.state.is_over(), status.state.is_withdrawn());
+    let fingerprint = entries.iter().find_map(|entry| match &entry.record {
+        Record::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
+        _ => None,
+    });
+    let steps = steps(&seen, fingerprint.is_some(), status.state.has_joined(), over && !withdrawn);
+    let next = steps.iter().find(|step| step.here || (over && step.href.ends_with("/results") && step.done));
+    let next = next.map(|step| Link::new(step.href.clone(), step.text));
+    Ok(render(&OverviewPage {
+        frame: frame(&visitor, &seen, "Where it stands", "").live(at(&seen.study, "/events")),
+        subtitle: subtitle(&seen),
+        enrolled_now: query.is_some_and(|query| query == "enrolled"),
+        fingerprint,
+        next: next.filter(|_| !withdrawn),
+        outcome: seen.desk.ended.clone(),
+        asks: asks(&hall, &name).filter(|_| !over),
+        status,
+        leaving: visitor.administers() && !over,
+        withdrawn,
+        steps,
+        name,
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "officer_plan.html")]
+struct PlanPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    learns: &'static str,
+    epsilon: Option<String>,
+    words: Vec<String>,
+    refusals: Vec<String>,
+    hash: String,
+    text: String,
+}
+
+/// `GET /studies/{study}/plan`.
+pub(super) async fn plan(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let policy = hall.home.policy().map_err(told)?;
+    let refusals = agent::refusals(&policy, &seen.study.plan, &seen.study.terms);
+    Ok(render(&PlanPage {
+        frame: frame(&visitor, &seen, "Plan", "/plan"),
+        subtitle: subtitle(&seen),
+        learns: words::who_learns_what(&seen.study.plan),
+        epsilon: words::epsilon_in_words(&seen.study.plan),
+        words: seen.study.plan.in_words(),
+        refusals: refusals.iter().map(ToString::to_string).collect(),
+        hash: seen.study.connection.plan_sha256.clone(),
+        text: seen.study.text.clone(),
+        name,
+    }))
+}

@@ -1,0 +1,221 @@
+//! The records: what has left, the audit log with its chains verified, the privacy ledger, and the site's rules.
+
+use super::overview::subtitle;
+use super::{Hall_, Name, Page, at, frame, hall_frame, told};
+use crate::{Frame, Visitor, render};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, State};
+use fedirt_agent::{self as agent, LedgerLine, StudyFolder};
+use fedirt_data::text::{counted, grouped};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// A line of the transcript, as far as the page shows it.
+#[derive(Deserialize)]
+struct Line {
+    time: String,
+    kind: String,
+    #[serde(default)]
+    round: Option<u32>,
+    #[serde(default)]
+    bytes: u64,
+    #[serde(default)]
+    sha256: String,
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    statistics: Vec<Numbers>,
+}
+
+#[derive(Deserialize)]
+struct Numbers {
+    name: String,
+    meaning: String,
+    count: u64,
+}
+
+struct Sent {
+    time: String,
+    what: String,
+    round: String,
+    bytes: String,
+    statistics: Vec<Numbers>,
+}
+
+#[derive(Template)]
+#[template(path = "officer_sent.html")]
+struct SentPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    site: String,
+    to: String,
+    lines: Vec<Sent>,
+    numbers: String,
+    bytes: String,
+    mode: &'static str,
+    base: String,
+}
+
+fn in_words(line: &Line) -> String {
+    let words = match line.kind.as_str() {
+        "join" => "How many students there are, and which codes of which items",
+        "hello" => "A key for the masks of a round",
+        "upload" => "Sums",
+        "refuse" => "A refusal",
+        "approve" => "A signature under the roster",
+        "enrol" => "The public key of this site",
+        other => other,
+    };
+    line.reason.as_ref().map_or_else(|| words.to_owned(), |reason| format!("{words}: {reason}"))
+}
+
+/// What has left for a study, without acknowledgements.
+fn transcript(folder: &StudyFolder) -> Vec<Line> {
+    let text = std::fs::read_to_string(folder.results().join("transcript.jsonl")).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    lines.filter(|line: &Line| line.kind != "acknowledged").collect()
+}
+
+/// How much has left, in words.
+pub(super) fn sent_in_words(folder: &StudyFolder) -> String {
+    let lines = transcript(folder);
+    let bytes: u64 = lines.iter().map(|line| line.bytes).sum();
+    match lines.len() as u64 {
+        0 => "nothing".into(),
+        n => format!("{}, {} bytes", counted(n, "message", "messages"), grouped(bytes)),
+    }
+}
+
+/// What to say on pages that show what has not been sent yet.
+pub(super) fn left_in_words(folder: &StudyFolder) -> String {
+    let of_students = transcript(folder).iter().filter(|line| line.kind != "enrol").count() as u64;
+    match of_students {
+        0 => "Nothing of your students has left this computer.".into(),
+        n => format!(
+            "This is as it was before you took part. Since then {} left: see “What has left”.",
+            counted(n, "message has", "messages have")
+        ),
+    }
+}
+
+/// `GET /studies/{study}/sent`.
+pub(super) async fn sent(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let lines = transcript(&seen.folder);
+    let numbers: u64 = lines.iter().flat_map(|line| &line.statistics).map(|s| s.count).sum();
+    let bytes: u64 = lines.iter().map(|line| line.bytes).sum();
+    let mut seen_before = BTreeSet::new();
+    let sent = lines.into_iter().map(|line| Sent {
+        what: if seen_before.insert(line.sha256.clone()) {
+            in_words(&line)
+        } else {
+            format!("{} (again, the same message)", in_words(&line))
+        },
+        round: line.round.map_or_else(String::new, |round| round.to_string()),
+        bytes: grouped(line.bytes),
+        time: line.time,
+        statistics: line.statistics,
+    });
+    Ok(render(&SentPage {
+        frame: frame(&visitor, &seen, "What has left", "/sent").live(at(&seen.study, "/events")),
+        subtitle: subtitle(&seen),
+        site: seen.study.site.to_string(),
+        to: seen.study.connection.address.clone(),
+        lines: sent.collect(),
+        numbers: grouped(numbers),
+        bytes: grouped(bytes),
+        mode: seen.study.plan.mode.name(),
+        base: at(&seen.study, ""),
+        name,
+    }))
+}
+
+struct Log {
+    study: String,
+    /// What is wrong with it; nothing: the chain holds.
+    broken: Option<String>,
+    entries: Vec<(String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "officer_log.html")]
+struct LogPage {
+    frame: Frame,
+    logs: Vec<Log>,
+    ledger: Result<String, String>,
+}
+
+/// `GET /log`.
+pub(super) async fn log(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
+    let mut logs = Vec::new();
+    for study in hall.home.studies().map_err(told)? {
+        let folder = hall.home.study(&study).map_err(told)?;
+        let checked = folder.load().and_then(|_| folder.entries()).and_then(|entries| {
+            agent::check_journal(&hall.home, &folder)?;
+            Ok(entries)
+        });
+        let (broken, entries) = match checked {
+            Ok(entries) => (None, entries),
+            Err(error) => (Some(error.to_string()), Vec::new()),
+        };
+        let entries = entries.iter().map(|entry| (entry.time.clone(), entry.record.in_words())).collect();
+        logs.push(Log { study, broken, entries });
+    }
+    let ledger = agent::check_ledger(&hall.home).and_then(|()| agent::ledger_table(&hall.home.ledger_path()));
+    let ledger = ledger
+        .map(|table| {
+            format!(
+                "The chain of the ledger's {} lines holds; its head is {}.",
+                table.lines.len(),
+                table.head
+            )
+        })
+        .map_err(|error| error.to_string());
+    Ok(render(&LogPage { frame: hall_frame(&visitor, "Audit log", "/log"), logs, ledger }))
+}
+
+#[derive(Template)]
+#[template(path = "officer_ledger.html")]
+struct LedgerPage {
+    frame: Frame,
+    populations: Vec<(String, String)>,
+    lines: Vec<LedgerLine>,
+    head: String,
+}
+
+/// `GET /ledger`.
+pub(super) async fn ledger(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
+    let table = agent::ledger_table(&hall.home.ledger_path()).map_err(told)?;
+    Ok(render(&LedgerPage {
+        frame: hall_frame(&visitor, "Privacy ledger", "/ledger"),
+        populations: table.populations,
+        lines: table.lines,
+        head: table.head,
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "officer_rules.html")]
+struct RulesPage {
+    frame: Frame,
+    path: String,
+    text: String,
+    problem: Option<String>,
+}
+
+/// `GET /rules`.
+pub(super) async fn rules(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
+    let path = hall.home.policy_path();
+    Ok(render(&RulesPage {
+        frame: hall_frame(&visitor, "This site's rules", "/rules"),
+        text: std::fs::read_to_string(&path).unwrap_or_default(),
+        path: path.display().to_string(),
+        problem: hall.home.policy().err().map(|error| error.to_string()),
+    }))
+}

@@ -1,0 +1,277 @@
+//! While it runs: who is waited for, the roster and rounds that need a yes, pause, and withdrawal.
+
+use super::desk::Desk;
+use super::overview::subtitle;
+use super::records::sent_in_words;
+use super::shared::{Phase, State as AgentState};
+use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
+use crate::{Fields, Frame, PageError, Visitor, events as sse, render};
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect};
+use data_encoding::HEXLOWER;
+use fedirt_agent::{self as agent, AgentError, Https, Record, StudyState, Withdrawal};
+use fedirt_data::text::counted;
+use fedirt_model::statistics::Statistic;
+use fedirt_protocol::message::Turn;
+use std::time::Duration;
+
+/// Refusals that are shown, the latest first.
+const REFUSALS: usize = 20;
+/// How often a study is looked at for pages that are open.
+const PACE: Duration = Duration::from_millis(500);
+
+/// A statistic that a round asks for.
+struct Wanted {
+    name: &'static str,
+    meaning: &'static str,
+    size: String,
+}
+
+fn wanted(statistics: &[(Statistic, usize)]) -> Vec<Wanted> {
+    let one = |(statistic, size): &(Statistic, usize)| {
+        let size = counted(*size as u64, "number", "numbers");
+        Wanted { name: statistic.name, meaning: statistic.meaning, size }
+    };
+    statistics.iter().map(one).collect()
+}
+
+/// A turn as people count: the attempt only if it is not the first.
+fn named(turn: Turn) -> String {
+    match turn.attempt {
+        1 => format!("Round {}", turn.round),
+        attempt => format!("Round {}, attempt {attempt},", turn.round),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "officer_running.html")]
+struct RunningPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    heading: &'static str,
+    class: &'static str,
+    waiting: String,
+    state: AgentState,
+    question: String,
+    round: String,
+    wanted: Vec<Wanted>,
+    sent: String,
+    answered: String,
+    cautions: Vec<String>,
+    refusals: Vec<String>,
+    ended: Option<String>,
+    asked: String,
+    may_pause: bool,
+    may_resume: bool,
+    approved: bool,
+    over: bool,
+    finished: bool,
+    administers: bool,
+    base: String,
+}
+
+/// `GET /studies/{study}/running`.
+pub(super) async fn show(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    let entries = seen.folder.entries().map_err(told)?;
+    let stands = seen.folder.state_after(&entries, seen.desk.choices());
+    let (over, finished) = (stands.is_over(), stands == StudyState::Finished);
+    let state = hall.runners.shared(&name).map(|shared| shared.state());
+    let working = state.as_ref().is_some_and(|s| matches!(s.phase, Phase::Starting | Phase::Working));
+    let state = state.unwrap_or_default();
+    let asking = state.roster.is_some() || state.round.is_some();
+    let approved = seen.desk.approved_by.is_some();
+    let (heading, class) = match state.phase {
+        _ if finished => ("Finished", ""),
+        _ if stands.is_withdrawn() => ("Withdrawn", "bad"),
+        _ if over => ("Ended without results", "bad"),
+        _ if !approved => ("Nothing runs yet", ""),
+        _ if seen.desk.paused && working => ("Pausing: the exchange under way ends first", ""),
+        _ if seen.desk.paused => ("Paused", ""),
+        Phase::Failed => ("Stopped: something is wrong", "bad"),
+        _ if state.trouble.is_some() => ("The coordinator does not answer", "bad"),
+        _ if state.roster.is_some() => ("The roster waits for you", "run"),
+        _ if state.round.is_some() => ("A round waits for you", "run"),
+        Phase::Starting => ("Starting", "run"),
+        _ => ("Taking part", "run"),
+    };
+    let uploads = entries.iter().filter(|entry| matches!(entry.record, Record::Upload { .. })).count() as u64;
+    let refused = entries.iter().rev().filter_map(|entry| match &entry.record {
+        Record::Refused { .. } => Some(entry.record.in_words()),
+        _ => None,
+    });
+    let refusals: Vec<String> = refused.take(REFUSALS).collect();
+    Ok(render(&RunningPage {
+        frame: frame(&visitor, &seen, "Running", "/running").live(at(&seen.study, "/events")),
+        subtitle: subtitle(&seen),
+        heading,
+        class,
+        // What is asked of the officer says enough.
+        waiting: if working && !asking { super::words::capital(&state.waiting) } else { String::new() },
+        sent: sent_in_words(&seen.folder),
+        answered: counted(uploads, "round", "rounds"),
+        cautions: state.cautions.clone(),
+        refusals,
+        ended: seen.desk.ended.clone(),
+        asked: seen.desk.asked.words(),
+        may_pause: working && !over,
+        may_resume: approved && !working && !over,
+        approved,
+        over,
+        finished,
+        administers: visitor.administers(),
+        base: at(&seen.study, ""),
+        round: state.round.as_ref().map_or_else(String::new, |round| named(round.turn)),
+        wanted: state.round.as_ref().map_or_else(Vec::new, |round| wanted(&round.statistics)),
+        question: state.round.as_ref().map_or_else(String::new, |round| HEXLOWER.encode(&round.question)),
+        state,
+        name,
+    }))
+}
+
+/// `POST /studies/{study}/running`: roster, round, pause or resume.
+pub(super) async fn act(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let _changing = hall.changing.lock().await;
+    let seen = hall.find(&name)?;
+    let back = at(&seen.study, "/running");
+    let shared = hall.runners.shared(&name);
+    let stale = || {
+        let text = "This is not asked any more: the study has gone on. Nothing was done.";
+        PageError::bad(text).leading(&back, "See where it stands")
+    };
+    match fields.get("act") {
+        "roster" => {
+            if !fields.has("compared") {
+                let text = "Tick that you have compared the fingerprint by telephone; without that the roster is not approved.";
+                return Err(PageError::bad(text).leading(&back, "Back to the roster"));
+            }
+            shared.filter(|s| s.approve_roster(fields.get("fingerprint"))).ok_or_else(stale)?;
+        }
+        "round" => {
+            let question = HEXLOWER.decode(fields.get("question").as_bytes()).ok();
+            let question = question.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()).ok_or_else(stale)?;
+            shared.filter(|s| s.approve_round(question)).ok_or_else(stale)?;
+        }
+        word @ ("pause" | "resume") => {
+            let paused = word == "pause";
+            if !paused && seen.desk.approved_by.is_none() {
+                let text = "Nothing is approved. Look at your file and at what will be sent first.";
+                return Err(PageError::bad(text).leading(&at(&seen.study, ""), "See what is next"));
+            }
+            let mut desk = seen.desk.clone();
+            desk.paused = paused;
+            let (hall, name, folder) = (hall.clone(), name.clone(), seen.folder.clone());
+            let work = move || {
+                desk.write(&folder)?;
+                if paused {
+                    hall.runners.stop(&name);
+                } else {
+                    hall.runners.start(&name);
+                }
+                Ok(())
+            };
+            aside(work).await?.map_err(told)?;
+        }
+        _ => return Err(stale()),
+    }
+    Ok(Redirect::to(&back).into_response())
+}
+
+/// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.
+pub(super) async fn events(State(hall): Hall_, Path(name): Name) -> Page {
+    let seen = hall.find(&name)?;
+    let mut stopping = hall.stopping.clone();
+    let state = move || {
+        let said = hall.runners.shared(&name).map(|shared| shared.state());
+        // The journal grows with everything that happens.
+        let length = std::fs::metadata(seen.folder.journal_path()).map_or(0, |about| about.len());
+        let finished = seen.folder.results().join("fit.json").is_file();
+        let chosen = std::fs::metadata(seen.folder.path().join("officer.toml"))
+            .and_then(|about| about.modified())
+            .ok();
+        Some(format!("{said:?} {length} {finished} {chosen:?}"))
+    };
+    Ok(sse::stream(PACE, state, async move {
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "officer_withdraw.html")]
+struct WithdrawPage {
+    frame: Frame,
+    name: String,
+    subtitle: String,
+    base: String,
+}
+
+fn nothing_left(seen: &Seen) -> PageError {
+    let text = "The study is over for this site; there is nothing to withdraw from.";
+    PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study")
+}
+
+/// `GET /studies/{study}/withdraw`.
+pub(super) async fn ask_withdraw(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let seen = hall.find(&name)?;
+    if seen.state().map_err(told)?.is_over() {
+        return Err(nothing_left(&seen));
+    }
+    Ok(render(&WithdrawPage {
+        frame: frame(&visitor, &seen, "Withdraw", "/running"),
+        subtitle: subtitle(&seen),
+        base: at(&seen.study, ""),
+        name,
+    }))
+}
+
+/// `POST /studies/{study}/withdraw`.
+pub(super) async fn withdraw(
+    State(hall): Hall_,
+    Path(name): Name,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let _changing = hall.changing.lock().await;
+    let seen = hall.find(&name)?;
+    if seen.state().map_err(told)?.is_over() {
+        return Err(nothing_left(&seen));
+    }
+    let reason = match fields.get("reason") {
+        "" => "the site has withdrawn".to_owned(),
+        reason => reason.chars().filter(|c| !c.is_control()).take(300).collect(),
+    };
+    let base = at(&seen.study, "");
+    let hall = hall.clone();
+    let work = move || {
+        if !hall.runners.stop(&name) {
+            return Err(AgentError::Mismatch(
+                "the agent is in the middle of an exchange with the coordinator. Try again in a minute"
+                    .into(),
+            ));
+        }
+        let mut desk = Desk::read(&seen.folder)?;
+        let authority = seen.study.connection.authority()?;
+        let mut https = Https::new(&seen.study.connection.address, authority.as_deref())?;
+        let told = agent::withdraw(&seen.study, &mut https, &reason)?;
+        desk.ended = Some(match told {
+            Withdrawal::Told(turn) => format!("this site withdrew in {turn}"),
+            Withdrawal::NotTold(why) => {
+                format!("this site withdrew; the coordinator does not know yet ({why}): tell its operator")
+            }
+        });
+        desk.write(&seen.folder)?;
+        desk.erase_copy(&seen.folder)
+    };
+    aside(work).await?.map_err(told)?;
+    Ok(Redirect::to(&base).into_response())
+}

@@ -1,0 +1,220 @@
+//! The server of the officer's pages: on loopback alone, with a key of its own for every start.
+
+use super::desk::Desk;
+use super::invitation::Offers;
+use super::looked::{column_names, file_hash};
+use super::runner::Runners;
+use super::{Hall, routes};
+use crate::session::Lifetimes;
+use crate::{Gate, GateSettings, Login, Outside, Peer, Role, Secret, router};
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use fedirt_agent::{self as agent, AgentError, Home, Https, Lock, clock};
+use fedirt_protocol::invitation::Invitation;
+use rand::TryRng;
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::{Mutex, watch};
+
+/// Where the pages are.
+const HOST: &str = "127.0.0.1";
+/// The officer's name at the gate.
+const OFFICER: &str = "officer";
+
+/// How the pages are served.
+pub struct PagesSettings {
+    /// Port on loopback; 0: any.
+    pub port: u16,
+    /// Somebody who may look and change nothing.
+    pub auditor: Option<String>,
+    /// Approves rosters and rounds by itself after this pause: for demonstrations only.
+    pub automatic: Option<Duration>,
+}
+
+impl std::fmt::Debug for PagesSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PagesSettings({})", self.port)
+    }
+}
+
+/// Pages that are served.
+#[derive(Debug)]
+pub struct Pages {
+    /// Their address in a browser.
+    pub address: String,
+    /// The link with which the officer logs in. It holds a key: print it to them alone.
+    pub link: String,
+    /// The same for the auditor.
+    pub auditor: Option<String>,
+    /// Studies that cannot go on, and why.
+    pub broken: Vec<String>,
+    runtime: Option<Runtime>,
+    stop: watch::Sender<bool>,
+    hall: Arc<Hall>,
+    _lock: Lock,
+}
+
+struct System;
+
+impl Outside for System {
+    fn now(&self) -> u64 {
+        clock::now().0
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> bool {
+        SysRng.try_fill_bytes(bytes).is_ok()
+    }
+}
+
+impl std::fmt::Debug for Hall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Hall({:?})", self.home)
+    }
+}
+
+/// Lets somebody in with a new key. Keys are nowhere but in memory: those of an earlier start open nothing.
+fn admit(logins: &mut Vec<Login>, name: &str, role: Role) -> Result<Secret, AgentError> {
+    let mut bytes = [0; 32];
+    SysRng.try_fill_bytes(&mut bytes).map_err(|e| AgentError::Mismatch(format!("no randomness: {e}")))?;
+    let key = Secret::from_bytes(bytes);
+    let created = clock::text(clock::now());
+    logins.push(Login { name: name.to_owned(), role, hash: key.hash(), created });
+    Ok(key)
+}
+
+async fn peer(mut request: Request, next: Next) -> axum::response::Response {
+    // Everybody is on this machine.
+    request.extensions_mut().insert(Peer(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
+    next.run(request).await
+}
+
+impl Pages {
+    /// Serves the pages of a home, and starts the agents that were at work when they were last served.
+    pub fn start(home: &Home, settings: PagesSettings) -> Result<Self, AgentError> {
+        let lock = home.lock_pages()?;
+        let told = |error: std::io::Error| {
+            AgentError::Mismatch(format!(
+                "pages cannot be served at 127.0.0.1:{}: {error}. Choose another --port",
+                settings.port
+            ))
+        };
+        let mut logins = Vec::new();
+        let officer = admit(&mut logins, OFFICER, Role::Administrator)?;
+        let auditor = match &settings.auditor {
+            Some(name) => Some(admit(&mut logins, name, Role::Auditor)?),
+            None => None,
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .thread_name("pages")
+            .build()
+            .map_err(told)?;
+        let listener = runtime
+            .block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)))
+            .map_err(told)?;
+        let port = listener.local_addr().map_err(told)?.port();
+        // By its number: `localhost` may mean ::1 to a browser, where somebody else could listen.
+        let address = format!("http://{HOST}:{port}/");
+        let (stop, stopping) = watch::channel(false);
+        let gate = GateSettings {
+            product: "site",
+            port,
+            tls: false,
+            hosts: vec![HOST.to_owned()],
+            lifetimes: Lifetimes::default(),
+        };
+        let gate = Arc::new(Gate::new(gate, Arc::new(logins), Arc::new(System)));
+        let runners = Runners::new(home.clone(), settings.automatic);
+        let broken = runners.start_all()?;
+        let hall = Arc::new(Hall {
+            home: home.clone(),
+            runners,
+            offers: Offers::default(),
+            changing: Mutex::default(),
+            stopping: stopping.clone(),
+        });
+        let app = router(&gate, routes(), hall.clone()).layer(from_fn(peer));
+        let mut ending = stopping;
+        runtime.spawn(async move {
+            let end = async move {
+                let _ = ending.wait_for(|stopping| *stopping).await;
+            };
+            // Nothing is lost when the server fails: agents go on, and the next start serves again.
+            let _ = axum::serve(listener, app).with_graceful_shutdown(end).await;
+        });
+        let link = |key: &Secret| format!("{address}login#{}", key.reveal());
+        Ok(Self {
+            link: link(&officer),
+            auditor: auditor.as_ref().map(link),
+            broken,
+            address,
+            runtime: Some(runtime),
+            stop,
+            hall,
+            _lock: lock,
+        })
+    }
+
+    /// What an officer does from the invitation to the approval, in one step: for demonstrations. `budget` is ε and δ of the
+    /// students' account, where one is needed.
+    pub fn take_part(
+        &self,
+        invitation: Invitation,
+        file: &Path,
+        by: &str,
+        budget: Option<(f64, f64)>,
+    ) -> Result<(), AgentError> {
+        let home = &self.hall.home;
+        let mut https = Https::new(&invitation.address, invitation.authority.as_deref())?;
+        let offer = agent::look(invitation, &home.policy()?, &mut https, clock::now())?;
+        agent::accept(home, &offer, &mut https, &mut UnwrapErr(SysRng))?;
+        let folder = home.known_study(&offer.plan.study)?;
+        let population = offer.invitation.site.clone();
+        if let Some((epsilon, delta)) = budget {
+            agent::open_account(home, &population, epsilon, delta)?;
+        }
+        let mut desk = Desk::default();
+        desk.take_file(file.to_path_buf(), false);
+        (desk.mapped, desk.population, desk.approved_by) = (true, Some(population), Some(by.to_owned()));
+        desk.id = column_names(file)?.into_iter().find(|name| name == "id");
+        folder.consent(by, desk.asked.words(), file_hash(file)?)?;
+        desk.write(&folder)?;
+        self.hall.runners.start(&offer.plan.study);
+        Ok(())
+    }
+
+    /// Serves until the process is asked to end, then stops.
+    pub fn until_signal(self) -> Result<(), AgentError> {
+        let Some(runtime) = &self.runtime else { return Ok(()) };
+        let asked = runtime.block_on(async {
+            #[cfg(unix)]
+            {
+                let mut end = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+                tokio::select! {
+                    asked = tokio::signal::ctrl_c() => asked,
+                    _ = end.recv() => Ok(()),
+                }
+            }
+            #[cfg(not(unix))]
+            tokio::signal::ctrl_c().await
+        });
+        asked.map_err(|e| AgentError::Mismatch(format!("signals cannot be waited for: {e}")))
+    }
+}
+
+impl Drop for Pages {
+    /// Agents stop between two messages; what they were about is repeated at the next start.
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        self.hall.runners.stop_all();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(Duration::from_secs(2));
+        }
+    }
+}

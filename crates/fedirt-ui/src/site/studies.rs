@@ -1,0 +1,77 @@
+//! The first page: the studies of this site, and how to take part in another.
+
+use super::desk::Desk;
+use super::shared::Phase;
+use super::{Hall, Hall_, Page, hall_frame, told};
+use crate::{Frame, Visitor, render};
+use askama::Template;
+use axum::Extension;
+use axum::extract::State;
+use fedirt_agent::{self as agent, StudyState, StudyStatus};
+
+struct Row {
+    status: StudyStatus,
+    state: String,
+    /// What stands in the way, or what to do.
+    asks: Option<&'static str>,
+}
+
+#[derive(Template)]
+#[template(path = "officer_studies.html")]
+struct StudiesPage {
+    frame: Frame,
+    rows: Vec<Row>,
+    broken: Vec<String>,
+    home: String,
+    administers: bool,
+}
+
+/// What the officer of a study is waited for.
+pub(super) fn asks(hall: &Hall, name: &str) -> Option<&'static str> {
+    let state = hall.runners.shared(name)?.state();
+    match state.phase {
+        Phase::Failed => Some("Something is wrong"),
+        _ if state.trouble.is_some() => Some("The coordinator does not answer"),
+        _ if state.roster.is_some() => Some("The roster waits for you"),
+        _ if state.round.is_some() => Some("A round waits for you"),
+        _ => None,
+    }
+}
+
+/// `GET /`.
+pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
+    let (mut rows, mut broken) = (Vec::new(), Vec::new());
+    for name in hall.home.studies().map_err(told)? {
+        let status = hall.home.known_study(&name).and_then(|folder| {
+            let choices = Desk::read(&folder)?.choices();
+            agent::status(&folder, choices)
+        });
+        match status {
+            Ok(status) => {
+                let state = match status.state {
+                    StudyState::Finished => "finished".into(),
+                    StudyState::Ended => "ended without results".into(),
+                    StudyState::ResultsDue => "over; its results are not written yet".into(),
+                    StudyState::KeyMade
+                    | StudyState::Enrolled
+                    | StudyState::Consented
+                    | StudyState::Joined
+                    | StudyState::RosterApproved
+                    | StudyState::RosterSigned
+                    | StudyState::InRound(_)
+                    | StudyState::Withdrawn { .. } => status.stage.clone(),
+                };
+                let asks = asks(&hall, &name).filter(|_| !status.state.is_over());
+                rows.push(Row { asks, state, status });
+            }
+            Err(error) => broken.push(error.to_string()),
+        }
+    }
+    Ok(render(&StudiesPage {
+        frame: hall_frame(&visitor, "Studies", "/"),
+        rows,
+        broken,
+        home: hall.home.path().display().to_string(),
+        administers: visitor.administers(),
+    }))
+}

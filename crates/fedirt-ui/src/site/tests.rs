@@ -1,0 +1,266 @@
+//! The pages over HTTP, as a browser asks for them. Whole studies are walked through in `e2e/`.
+
+use super::*;
+use crate::site::serve::PagesSettings;
+use fedirt_agent::{self as agent, POLICY_TEMPLATE, Transport, TransportError};
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::Timestamp;
+use fedirt_protocol::invitation::Invitation;
+use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
+use rand::rand_core::UnwrapErr;
+use rand::rngs::SysRng;
+use std::time::Duration;
+
+/// A coordinator that shows a plan, and takes every key.
+struct Welcoming(String);
+
+impl Transport for Welcoming {
+    fn plan(&mut self, _: &str) -> Result<String, TransportError> {
+        Ok(self.0.clone())
+    }
+    fn enrol(&mut self, _: &[u8]) -> Result<(), TransportError> {
+        Ok(())
+    }
+    fn send(&mut self, _: &str, _: &[u8]) -> Result<(), TransportError> {
+        Err(TransportError::Stopped)
+    }
+    fn poll(&mut self, _: &str, _: &[u8], _: Duration) -> Result<Option<Vec<u8>>, TransportError> {
+        Err(TransportError::Stopped)
+    }
+}
+
+/// A home that has enrolled as `north` in the study `bank`.
+fn enrolled(path: &std::path::Path, mode: Mode) -> Home {
+    let random = &mut UnwrapErr(SysRng);
+    let (home, _) = Home::init(path, random).unwrap();
+    if mode == Mode::Plain {
+        let policy = POLICY_TEMPLATE.replace("modes = [\"secure\"", "modes = [\"plain\", \"secure\"");
+        std::fs::write(home.policy_path(), policy).unwrap();
+    }
+    let item = |j| PlanItem { name: format!("I{j}"), categories: vec![0, 1], model: None, fixed: None };
+    let items: Vec<PlanItem> = (1..=5).map(item).collect();
+    let text = template("bank", mode, &["north", "south", "west"].map(String::from), &items, 180);
+    let invitation = Invitation {
+        address: "https://coordinator.example".into(),
+        study: "bank".into(),
+        site: "north".into(),
+        plan_hash: StudyPlan::hash(&text),
+        secret: [7; 32],
+        expires: Timestamp(1000),
+        authority: None,
+    };
+    let mut transport = Welcoming(text);
+    let offer = agent::look(invitation, &home.policy().unwrap(), &mut transport, Timestamp(1)).unwrap();
+    agent::accept(&home, &offer, &mut transport, random).unwrap();
+    home
+}
+
+/// A file of answers in which every item has both codes.
+fn csv(seed: usize, students: usize) -> String {
+    let mut text = String::from("id,I1,I2,I3,I4,I5\n");
+    for i in 0..students {
+        let row: Vec<String> = (1..=5).map(|j| ((i * (j + seed) + i / 7) % 3 % 2).to_string()).collect();
+        text.push_str(&format!("s{seed}-{i},{}\n", row.join(",")));
+    }
+    text
+}
+
+/// Pages of a site that has enrolled in `bank`, and somebody who is logged in.
+struct Visit {
+    home: Home,
+    _folder: tempfile::TempDir,
+    pages: Pages,
+    agent: ureq::Agent,
+    cookie: String,
+    csrf: String,
+}
+
+impl Visit {
+    fn new(mode: Mode, as_auditor: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = enrolled(folder.path(), mode);
+        let settings = PagesSettings { port: 0, auditor: Some("Lee".into()), automatic: None };
+        let pages = Pages::start(&home, settings).unwrap();
+        let link = if as_auditor { pages.auditor.clone().unwrap() } else { pages.link.clone() };
+        let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
+        let mut visit =
+            Self { home, _folder: folder, pages, agent, cookie: String::new(), csrf: String::new() };
+        let key = link.split_once('#').unwrap().1;
+        let response = visit.send("/login", &format!("key={key}"), &[]);
+        let set = response.headers()["set-cookie"].to_str().unwrap().to_owned();
+        visit.cookie = set.split(';').next().unwrap().to_owned();
+        let (_, text) = visit.get("/");
+        let token = text.split("name=\"csrf\" value=\"").nth(1).unwrap();
+        visit.csrf = token.split('"').next().unwrap().to_owned();
+        visit
+    }
+
+    fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.pages.address.trim_end_matches('/').replace("localhost", "127.0.0.1"))
+    }
+
+    fn send(&self, path: &str, body: &str, headers: &[(&str, &str)]) -> ureq::http::Response<ureq::Body> {
+        let origin = self.address("");
+        let mut post =
+            self.agent.post(self.address(path)).header("cookie", &self.cookie).header("origin", &origin);
+        if headers.is_empty() {
+            post = post.header("content-type", "application/x-www-form-urlencoded");
+        }
+        for (name, value) in headers {
+            post = post.header(*name, *value);
+        }
+        post.send(body).unwrap()
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        let mut response = self.agent.get(self.address(path)).header("cookie", &self.cookie).call().unwrap();
+        (response.status().as_u16(), response.body_mut().read_to_string().unwrap())
+    }
+
+    fn post(&self, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
+        let mut body = format!("csrf={}", self.csrf);
+        for (name, value) in fields {
+            let value: String = value.bytes().map(|b| format!("%{b:02X}")).collect();
+            body += &format!("&{name}={value}");
+        }
+        let mut response = self.send(path, &body, &[]);
+        (response.status().as_u16(), response.body_mut().read_to_string().unwrap())
+    }
+
+    /// A file through the browser.
+    fn upload(&self, name: &str, text: &str) -> u16 {
+        let path = format!("/studies/bank/upload?name={name}");
+        let headers = [("content-type", "application/octet-stream"), ("x-fedirt-form", self.csrf.as_str())];
+        self.send(&path, text, &headers).status().as_u16()
+    }
+
+    fn check_with(&self, text: &str, missing: &str) -> String {
+        assert_eq!(self.upload("north.csv", text), 303);
+        assert_eq!(self.post("/studies/bank/columns", &[("id", "id"), ("missing", missing)]).0, 303);
+        self.get("/studies/bank/check").1
+    }
+}
+
+/// The value of a field.
+fn field(page: &str, name: &str) -> String {
+    let rest = page.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap();
+    rest.split('"').next().unwrap().to_owned()
+}
+
+#[test]
+fn the_way_from_a_file_to_the_approval() {
+    let visit = Visit::new(Mode::Secure, false);
+    let (status, text) = visit.get("/studies/bank");
+    assert!(status == 200 && text.contains("Choose your file"), "{text}");
+    let text = visit.check_with(&csv(1, 60), "");
+    assert!(
+        text.contains("Nothing of your students has left this computer") && text.contains("60 students"),
+        "{text}"
+    );
+    let (_, text) = visit.get("/studies/bank/preview");
+    assert!(text.contains("Leaves as (an example)") && text.contains("loglik"), "{text}");
+    let (_, text) = visit.get("/studies/bank/approve");
+    let hash = field(&text, "file_sha256");
+    let fields = [("by", "Ada"), ("asked", "each_round"), ("population", "north")];
+    let (status, text) = visit.post("/studies/bank/approve", &fields);
+    assert!(status == 400 && text.contains("has changed since it was shown"), "{text}");
+    let nobody = [("asked", "once"), ("file_sha256", hash.as_str())];
+    assert_eq!(visit.post("/studies/bank/approve", &nobody).0, 400);
+    let (status, _) = visit.post("/studies/bank/approve", &[&fields[..], &[("file_sha256", &hash)]].concat());
+    assert_eq!(status, 303);
+    let (_, text) = visit.get("/log");
+    assert!(text.contains(&format!(
+        "Ada approved what is sent: to be asked before each round; SHA-256 of the file {hash}"
+    )));
+    // The coordinator of this test has no address that can be called: the page says so, and pauses and goes on.
+    let (_, text) = visit.get("/studies/bank/running");
+    assert!(text.contains("Pause") || text.contains("has stopped"), "{text}");
+    assert_eq!(visit.post("/studies/bank/running", &[("act", "pause")]).0, 303);
+    assert!(visit.get("/studies/bank/running").1.contains("Paused"));
+    let (status, text) = visit.post("/studies/bank/running", &[("act", "round"), ("turn", "round 1")]);
+    assert!(status == 400 && text.contains("not asked any more"), "{text}");
+}
+
+#[test]
+fn a_bad_file_is_told_line_by_line() {
+    let visit = Visit::new(Mode::Secure, false);
+    let mut text = csv(1, 60);
+    text =
+        text.replacen("s1-3,", "s1-3,x", 1).replacen("s1-5,0", "s1-5,9", 1).replacen("s1-5,1", "s1-5,9", 1);
+    let page = visit.check_with(&text, "");
+    assert!(page.contains("line 5, column I1") && page.contains("id=\"problems\""), "{page}");
+    assert!(visit.get("/studies/bank/preview").0 == 303, "nothing is shown of a file that is wrong");
+    // A code that means "no answer" is declared, and counts as wrong no more.
+    let page = visit.check_with(&text.replacen("s1-3,x", "s1-3,", 1), "9");
+    assert!(!page.contains("id=\"problems\"") && page.contains("Missing answers"), "{page}");
+    assert_eq!(visit.upload("empty.csv", ""), 400);
+    let (status, page) = visit.post("/studies/bank/file", &[("path", "/nowhere/at/all.csv")]);
+    assert!(status == 400 && page.contains("no file on this machine"), "{page}");
+    let mut response = visit.send(
+        "/studies/bank/upload?name=wrong.xlsx",
+        "PK\u{3}\u{4}",
+        &[("content-type", "application/octet-stream"), ("x-fedirt-form", visit.csrf.as_str())],
+    );
+    let page = response.body_mut().read_to_string().unwrap();
+    assert!(response.status().as_u16() == 400 && page.contains("Excel"), "{page}");
+    assert!(visit.get("/studies/bank/file").1.contains("north.csv"), "the file before stays chosen");
+}
+
+#[test]
+fn copies_stay_in_the_folder_of_the_study() {
+    let visit = Visit::new(Mode::Secure, false);
+    assert_eq!(visit.upload("..%2F..%2Fsecret.csv", &csv(1, 60)), 303);
+    let copies = visit.home.path().join("studies/bank/answers");
+    let names: Vec<String> =
+        std::fs::read_dir(&copies).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(names.len(), 1);
+    assert!(names[0].ends_with("secret.csv") && !names[0].contains('/'), "{names:?}");
+    // Without the page's token nothing is taken.
+    let path = "/studies/bank/upload?name=x.csv";
+    assert_eq!(visit.send(path, "a", &[("content-type", "application/octet-stream")]).status().as_u16(), 403);
+}
+
+#[test]
+fn an_auditor_looks_and_changes_nothing() {
+    let visit = Visit::new(Mode::Private, true);
+    for (method, path, right, _) in ROUTES {
+        let path = path.replace("{study}", "bank").replace("{file}", "fit.json");
+        if method == "get" && !path.ends_with("/events") {
+            let (status, text) = visit.get(&path);
+            let refused = right == Right::Administer;
+            assert_eq!(status == 403, refused, "{path}: {status}");
+            assert!(!text.contains("name=\"act\""), "{path}");
+        } else if method == "post" {
+            assert_eq!(visit.post(&path, &[]).0, 403, "{path}");
+        }
+    }
+    assert_eq!(visit.upload("a.csv", "a"), 403);
+}
+
+#[test]
+fn strangers_see_nothing_and_old_links_open_nothing() {
+    let visit = Visit::new(Mode::Secure, false);
+    let response = visit.agent.get(visit.address("/studies/bank")).call().unwrap();
+    assert_eq!(response.status().as_u16(), 303);
+    let again = PagesSettings { port: 0, auditor: None, automatic: None };
+    let error = Pages::start(&visit.home, again).unwrap_err().to_string();
+    assert!(error.contains("served already"), "{error}");
+    let old = visit.pages.link.split_once('#').unwrap().1.to_owned();
+    let Visit { home, _folder, pages, agent, .. } = visit;
+    drop(pages);
+    let again = PagesSettings { port: 0, auditor: None, automatic: None };
+    let pages = Pages::start(&home, again).unwrap();
+    assert_ne!(pages.link.split_once('#').unwrap().1, old);
+    let visit = Visit { home, _folder, pages, agent, cookie: String::new(), csrf: String::new() };
+    assert_eq!(visit.send("/login", &format!("key={old}"), &[]).status().as_u16(), 403);
+}
+
+#[test]
+fn what_pages_say_is_escaped() {
+    let visit = Visit::new(Mode::Secure, false);
+    let text = csv(1, 60).replacen("id,", "<b>id</b>,", 1);
+    assert_eq!(visit.upload("%3Cscript%3E.csv", &text), 303);
+    let (_, page) = visit.get("/studies/bank/columns");
+    assert!(page.contains("&#60;b&#62;id") && !page.contains("<b>id"), "{page}");
+    assert!(!visit.get("/studies/bank/file").1.contains("<script>"));
+}
