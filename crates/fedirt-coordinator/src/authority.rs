@@ -121,7 +121,7 @@ fn sign(folder: &Folder, settings: &Settings) -> Result<Chain, Error> {
 }
 
 /// The host of an address.
-pub(crate) fn host_of(address: &str) -> Option<String> {
+pub fn host_of(address: &str) -> Option<String> {
     let rest = address.strip_prefix("https://")?.split('/').next()?;
     let host = match rest.strip_prefix('[') {
         Some(v6) => v6.split(']').next()?,

@@ -9,7 +9,8 @@
 //! - [`store`] writes what the machines took: all waiting events of all studies in one transaction. Only then is an
 //!   input acknowledged, and only then do sites see what follows from it. A coordinator that is killed at any moment
 //!   starts again from these events.
-//! - [`pages`] are for people: the psychometrician's pages, at a port of their own.
+//! - [`server`] starts all of it, and serves pages for people at a port of their own where it is given them
+//!   ([`server::PreparePages`]).
 //! - [`folder`] is the folder of an operator: settings, plans, keys, results.
 
 pub mod authority;
@@ -25,7 +26,6 @@ pub mod invite;
 pub mod logs;
 pub mod metrics;
 pub mod operator;
-pub mod pages;
 pub mod results;
 pub mod server;
 pub mod settings;

@@ -3,11 +3,13 @@
 use crate::folder::Lock;
 use crate::http::{self, App};
 use crate::metrics::Metrics;
-use crate::pages;
+use crate::settings::Limits;
 use crate::store::{self, Effect, Job, Store, StoreClient};
 use crate::studies::Studies;
 use crate::study::{self, Order, Study};
 use crate::{Error, Folder, Settings, authority};
+use axum::Router;
+use rustls::ServerConfig;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -22,18 +24,56 @@ const SMALL_BODIES: usize = 64 << 10;
 /// How often commands are looked for that other processes have left in the store.
 const COMMANDS: Duration = Duration::from_millis(500);
 
+/// Connections of pages at a time: each reader keeps a few open.
+const PAGES_CONNECTIONS: usize = 256;
+
 /// How to start.
+#[derive(Debug)]
 pub struct Server {
     /// Where to listen, instead of what the settings say.
     pub listen: Option<SocketAddr>,
-    /// Whether pages are served, where the settings want them.
-    pub pages: bool,
+    /// Prepares the pages that are served beside the interface for sites, where the settings want them.
+    pub pages: Option<PreparePages>,
 }
 
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Server({:?})", self.listen)
-    }
+/// Prepares the pages of a coordinator that starts.
+pub type PreparePages = fn(PagesContext<'_>) -> Result<PreparedPages, Error>;
+
+/// What pages are made of.
+#[derive(Debug)]
+pub struct PagesContext<'a> {
+    /// The coordinator's folder.
+    pub folder: &'a Folder,
+    /// The coordinator's settings.
+    pub settings: &'a Settings,
+    /// The studies that the coordinator serves.
+    pub studies: Arc<Studies>,
+    /// The certificate and key with which the coordinator answers sites.
+    pub tls: &'a Arc<ServerConfig>,
+    /// Becomes true when the coordinator stops.
+    pub stopping: watch::Receiver<bool>,
+}
+
+/// Pages that are ready to be served.
+#[derive(Debug)]
+pub struct PreparedPages {
+    /// Their port.
+    pub listener: TcpListener,
+    /// For handshakes; none where they are served without TLS.
+    pub tls: Option<Arc<ServerConfig>>,
+    /// Their routes.
+    pub router: Router,
+    /// Where they are.
+    pub address: PagesAddress,
+}
+
+/// Where pages are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PagesAddress {
+    /// Their address in a browser.
+    pub address: String,
+    /// The link with which the first administrator logs in; only when nobody could log in before.
+    pub first_login: Option<String>,
 }
 
 /// A coordinator that runs.
@@ -48,7 +88,7 @@ pub struct Running {
     /// The studies that were there at the start.
     pub studies: BTreeMap<String, Arc<Study>>,
     /// Where the pages are, if they are served.
-    pub pages: Option<pages::At>,
+    pub pages: Option<PagesAddress>,
     /// Plans that are not served, and why.
     pub refused: Vec<Error>,
     runtime: Runtime,
@@ -129,9 +169,9 @@ impl Server {
         };
         let serving = runtime.spawn(serving.serve(stopping.clone()));
         // A coordinator whose pages cannot be reached still serves its sites.
-        let prepared = (self.pages && settings.pages.enabled).then(|| {
-            let house = pages::House { folder: &folder, settings: &settings, studies: open.clone() };
-            house.prepare(&tls, stopping.clone())
+        let prepared = self.pages.filter(|_| settings.pages.enabled).map(|prepare| {
+            let (folder, settings, tls) = (&folder, &settings, &tls);
+            prepare(PagesContext { folder, settings, studies: open.clone(), tls, stopping: stopping.clone() })
         });
         let (mut at, mut showing) = (None, None);
         match prepared {
@@ -142,11 +182,14 @@ impl Server {
                     listener,
                     tls: prepared.tls,
                     router: prepared.router,
-                    limits: pages::limits(&settings.limits),
+                    limits: Limits {
+                        connections: PAGES_CONNECTIONS.min(settings.limits.connections),
+                        ..settings.limits.clone()
+                    },
                     metrics,
                 };
                 showing = Some(runtime.spawn(listening.serve(stopping.clone())));
-                at = Some(prepared.at);
+                at = Some(prepared.address);
             }
             Some(Err(error)) => refused.push(error),
             None => {}

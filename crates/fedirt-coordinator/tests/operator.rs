@@ -42,7 +42,7 @@ fn begin_needs_enough_sites_and_end_tells_them() {
 fn one_server_per_folder() {
     let (_dir, folder) = folder(&["reading"], Mode::Plain);
     let server = start(&folder);
-    let second = Server { listen: Some(server.address), pages: false };
+    let second = Server { listen: Some(server.address), pages: None };
     assert!(matches!(second.start(folder.path()), Err(Error::Running(_))));
     server.stop().unwrap();
     start(&folder).stop().unwrap();
@@ -93,7 +93,7 @@ fn init_makes_what_is_missing_and_keeps_what_is_there() {
         assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o077, 0);
     }
     std::fs::write(folder.settings(), "lisen = 1").unwrap();
-    let wrong = Server { listen: None, pages: false }.start(dir.path()).unwrap_err();
+    let wrong = Server { listen: None, pages: None }.start(dir.path()).unwrap_err();
     assert!(wrong.to_string().contains("lisen"), "{wrong}");
     assert!(Folder::open(&dir.path().join("elsewhere")).unwrap_err().to_string().contains("init"));
 }

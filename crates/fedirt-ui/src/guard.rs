@@ -8,6 +8,7 @@ use crate::login;
 use crate::role::{Right, Role};
 use crate::secret::Secret;
 use crate::session::Open;
+use axum::extract::ConnectInfo;
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
@@ -20,10 +21,6 @@ use std::time::Duration;
 pub const LONGEST_FORM: usize = 4 << 20;
 /// Time limit for receiving a form.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The address of the client. The server adds it to every request as an extension.
-#[derive(Debug, Clone, Copy)]
-pub struct Peer(pub SocketAddr);
 
 /// The person who is logged in. Handlers of routes that need a right find it as an extension of the request.
 #[derive(Debug, Clone)]
@@ -181,7 +178,8 @@ fn not_our_form() -> PageError {
     )
 }
 
-/// The client's address, by which failed log-ins are counted.
+/// The client's address, by which failed log-ins are counted. The server adds it to every request as an extension.
 pub(crate) fn peer(request: &Request) -> IpAddr {
-    request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
+    let client = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    client.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |client| client.0.ip())
 }

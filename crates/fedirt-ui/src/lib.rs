@@ -1,4 +1,5 @@
-//! Pages in a browser: what all pages share, and the pages of a site's officer ([`site`]).
+//! Pages in a browser: what all pages share, the psychometrician's pages ([`coordinator`]), and the pages of a site's officer
+//! ([`site`]).
 //!
 //! - [`Gate`] stands before every page: hosts, sessions, roles, forgery tokens, attempts at logging in. A page is a
 //!   [`Route`] that names the [`Right`] it needs, so that no handler can forget to ask.
@@ -12,6 +13,7 @@
 pub mod access;
 pub mod assets;
 pub mod cookie;
+pub mod coordinator;
 pub mod error;
 pub mod events;
 pub mod fields;
@@ -34,7 +36,7 @@ pub use error::PageError;
 pub use fields::Fields;
 pub use frame::{Frame, Html, Link, render};
 pub use gate::{Gate, GateSettings, Outside};
-pub use guard::{Peer, Visitor};
+pub use guard::Visitor;
 pub use moment::Moment;
 pub use role::{Right, Role};
 pub use route::{Route, router};

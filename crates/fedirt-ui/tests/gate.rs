@@ -6,9 +6,7 @@ use axum::http::{HeaderMap, Request, Response, StatusCode};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use fedirt_ui::session::Lifetimes;
-use fedirt_ui::{
-    Fields, Gate, GateSettings, Login, Outside, Peer, Right, Role, Route, Secret, Visitor, router,
-};
+use fedirt_ui::{Fields, Gate, GateSettings, Login, Outside, Right, Role, Route, Secret, Visitor, router};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -124,7 +122,7 @@ fn form(path: &str, cookie: &str, body: &str) -> Request<Body> {
         .header("cookie", cookie)
         .body(Body::from(body.to_owned()))
         .unwrap();
-    request.extensions_mut().insert(Peer(SocketAddr::from(([127, 0, 0, 1], 5))));
+    request.extensions_mut().insert(axum::extract::ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 5))));
     request
 }
 

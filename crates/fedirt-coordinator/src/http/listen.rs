@@ -2,8 +2,8 @@
 
 use crate::metrics::Metrics;
 use crate::settings::Limits;
+use axum::extract::ConnectInfo;
 use axum::{Extension, Router};
-use fedirt_ui::Peer;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -65,7 +65,7 @@ impl Listening {
                 }
             };
             let (acceptor, limits, metrics) = (acceptor.clone(), limits.clone(), metrics.clone());
-            let service = TowerToHyperService::new(router.clone().layer(Extension(Peer(peer))));
+            let service = TowerToHyperService::new(router.clone().layer(Extension(ConnectInfo(peer))));
             let stopping = stopping.clone();
             connections.spawn(async move {
                 metrics.connection(1);

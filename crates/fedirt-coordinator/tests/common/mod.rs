@@ -3,8 +3,6 @@
 #![allow(dead_code, unreachable_pub, reason = "each test program uses a part of this")]
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
-pub mod browser;
-
 use fedirt_coordinator::{Folder, Running, Server, invite};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
@@ -75,7 +73,7 @@ pub fn start(folder: &Folder) -> Running {
 }
 
 pub fn start_at(folder: &Folder, listen: SocketAddr) -> Running {
-    Server { listen: Some(listen), pages: false }.start(folder.path()).unwrap()
+    Server { listen: Some(listen), pages: None }.start(folder.path()).unwrap()
 }
 
 pub fn invited(folder: &Folder, address: SocketAddr, study: &str, site: &str) -> Invitation {

@@ -3,7 +3,7 @@
 use super::desk::Asked;
 use super::looked::look;
 use super::overview::subtitle;
-use super::{Hall_, Name, Page, aside, at, frame, told, words};
+use super::{App, Name, Page, aside, at, frame, told, words};
 use crate::{Fields, Frame, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -40,13 +40,13 @@ struct ApprovePage {
 
 /// `GET /studies/{study}/approve`.
 pub(super) async fn show(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     RawQuery(query): RawQuery,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let seen = hall.find(&name)?;
-    if hall.must_be_open(&seen).is_err() {
+    let seen = app.find(&name)?;
+    if app.must_be_open(&seen).is_err() {
         return Ok(Redirect::to(&at(&seen.study, "/running")).into_response());
     }
     let Ok(looked) = look(&seen).await? else {
@@ -58,9 +58,9 @@ pub(super) async fn show(
         ("", None) => seen.study.site.to_string(),
         (given, _) => given.to_owned(),
     };
-    let ledger = agent::ledger_table(&hall.home.ledger_path()).map_err(told)?;
-    let policy = hall.home.policy().map_err(told)?;
-    let warnings = agent::other_names(&hall.home, &seen.study, &looked.own, &population).map_err(told)?;
+    let ledger = agent::ledger_table(&app.home.ledger_path()).map_err(told)?;
+    let policy = app.home.policy().map_err(told)?;
+    let warnings = agent::other_names(&app.home, &seen.study, &looked.own, &population).map_err(told)?;
     let plan = &seen.study.plan;
     Ok(render(&ApprovePage {
         frame: frame(&visitor, &seen, "Approve", "/preview"),
@@ -84,14 +84,10 @@ pub(super) async fn show(
 }
 
 /// `POST /studies/{study}/approve`.
-pub(super) async fn approve(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(fields): Extension<Fields>,
-) -> Page {
-    let _changing = hall.changing.lock().await;
-    let mut seen = hall.find(&name)?;
-    hall.must_be_open(&seen)?;
+pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let _changing = app.changing.lock().await;
+    let mut seen = app.find(&name)?;
+    app.must_be_open(&seen)?;
     let back = at(&seen.study, "/approve");
     let wrong = |text: String| PageError::bad(text).leading(&back, "Back to the approval");
     let by = fields.get("by").to_owned();
@@ -121,26 +117,26 @@ pub(super) async fn approve(
         "" => seen.study.site.to_string(),
         name => name.to_owned(),
     };
-    let warnings = agent::other_names(&hall.home, &seen.study, &looked.own, &population).map_err(told)?;
+    let warnings = agent::other_names(&app.home, &seen.study, &looked.own, &population).map_err(told)?;
     if !warnings.is_empty() && !fields.has("warned") {
         let query: String = population.bytes().map(|byte| format!("%{byte:02X}")).collect();
         return Ok(Redirect::to(&format!("{back}?population={query}")).into_response());
     }
-    let policy = hall.home.policy().map_err(told)?;
+    let policy = app.home.policy().map_err(told)?;
     let refused = agent::refused_with(&policy, &seen.study, &looked.own);
     if !refused.is_empty() {
         return Err(wrong(refused.iter().map(|r| words::sentence(r)).collect::<Vec<_>>().join(" ")));
     }
-    if seen.study.plan.mode == Mode::Private && !agent::has_budget(&hall.home, &population).map_err(told)? {
+    if seen.study.plan.mode == Mode::Private && !agent::has_budget(&app.home, &population).map_err(told)? {
         if fields.get("budget").is_empty() {
             let text = format!(
                 "{population:?} has no budget yet. Write ε into its field: what all private studies of these students may spend."
             );
             return Err(wrong(text));
         }
-        open_budget(&hall.home, &population, &fields).await.map_err(wrong)?;
+        open_budget(&app.home, &population, &fields).await.map_err(wrong)?;
     }
-    if let Some(refusal) = agent::foreseen(&hall.home, &seen.study, &looked.own, &population).map_err(told)? {
+    if let Some(refusal) = agent::foreseen(&app.home, &seen.study, &looked.own, &population).map_err(told)? {
         return Err(wrong(format!(
             "This site's ledger refuses: {} Nothing was sent.",
             words::sentence(&refusal)
@@ -152,7 +148,7 @@ pub(super) async fn approve(
     let (desk, folder, hash) = (seen.desk.clone(), seen.folder.clone(), looked.hash);
     let consent = move || folder.consent(&by, desk.asked.words(), hash).and_then(|()| desk.write(&folder));
     aside(consent).await?.map_err(told)?;
-    hall.runners.start(&name);
+    app.runners.start(&name);
     Ok(Redirect::to(&at(&seen.study, "/running")).into_response())
 }
 

@@ -4,7 +4,7 @@ use super::looked::{Looked, look};
 use super::overview::subtitle;
 use super::records::left_in_words;
 use super::words::sentence;
-use super::{Hall_, Name, Page, Seen, at, frame};
+use super::{App, Name, Page, SiteStudy, at, frame};
 use crate::figure::{Numbers, figure};
 use crate::{Frame, Html, Visitor, render};
 use askama::Template;
@@ -54,12 +54,8 @@ struct CheckPage {
 }
 
 /// `GET /studies/{study}/check`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     if !seen.desk.mapped && seen.desk.file.is_some() {
         return Ok(Redirect::to(&at(&seen.study, "/columns")).into_response());
     }
@@ -68,7 +64,7 @@ pub(super) async fn show(
         frame: frame(&visitor, &seen, "Check", "/check"),
         subtitle: subtitle(&seen),
         left: left_in_words(&seen.folder),
-        joined: hall.must_be_open(&seen).is_err(),
+        joined: app.must_be_open(&seen).is_err(),
         wrong: Vec::new(),
         total: 0,
         points: Vec::new(),
@@ -82,7 +78,7 @@ pub(super) async fn show(
     };
     match looked {
         Ok(looked) => {
-            let policy = hall.home.policy().map_err(super::told)?;
+            let policy = app.home.policy().map_err(super::told)?;
             page.points = points(&seen, &looked, policy.minimum_students);
             page.stops =
                 agent::refused_with(&policy, &seen.study, &looked.own).iter().map(|r| sentence(r)).collect();
@@ -131,7 +127,7 @@ fn of_files(problems: &Problems) -> Vec<Wrong> {
     all
 }
 
-fn points(seen: &Seen, looked: &Looked, minimum: u64) -> Vec<Point> {
+fn points(seen: &SiteStudy, looked: &Looked, minimum: u64) -> Vec<Point> {
     let students = looked.own.table.students() as u64;
     let summary = &looked.summary;
     let given = looked.items.iter().filter(|item| item.counts.iter().any(|(_, n)| *n > 0)).count();

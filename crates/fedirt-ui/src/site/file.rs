@@ -4,7 +4,7 @@ use super::desk::Desk;
 use super::looked::column_names;
 use super::overview::subtitle;
 use super::words::sentence;
-use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
+use super::{App, Name, Page, SiteStudy, aside, at, frame, told};
 use crate::{Fields, Frame, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -33,18 +33,14 @@ struct FilePage {
 }
 
 /// `GET /studies/{study}/file`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     Ok(render(&FilePage {
         frame: frame(&visitor, &seen, "Your file", "/file"),
         subtitle: subtitle(&seen),
         file: seen.desk.file.as_ref().map(|file| shown(&seen.desk, file)),
         copied: seen.desk.copied,
-        fixed: hall.must_be_open(&seen).is_err(),
+        fixed: app.must_be_open(&seen).is_err(),
         base: at(&seen.study, ""),
         administers: visitor.administers(),
         name,
@@ -60,14 +56,10 @@ pub(super) fn shown(desk: &Desk, file: &FilePath) -> String {
 }
 
 /// `POST /studies/{study}/file`: a path on this machine.
-pub(super) async fn choose(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(fields): Extension<Fields>,
-) -> Page {
-    let _changing = hall.changing.lock().await;
-    let mut seen = hall.find(&name)?;
-    hall.must_be_open(&seen)?;
+pub(super) async fn choose(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let _changing = app.changing.lock().await;
+    let mut seen = app.find(&name)?;
+    app.must_be_open(&seen)?;
     let path = PathBuf::from(fields.get("path"));
     let back = at(&seen.study, "/file");
     if !path.is_absolute() || !path.is_file() {
@@ -84,9 +76,9 @@ pub(super) async fn choose(
 }
 
 /// `POST /studies/{study}/upload?name=…`: a file from the browser, which is copied into the study's folder.
-pub(super) async fn upload(State(hall): Hall_, Path(name): Name, request: Request) -> Page {
-    let mut seen = hall.find(&name)?;
-    hall.must_be_open(&seen)?;
+pub(super) async fn upload(State(app): App, Path(name): Name, request: Request) -> Page {
+    let mut seen = app.find(&name)?;
+    app.must_be_open(&seen)?;
     let query = Fields::parse(request.uri().query().unwrap_or_default().as_bytes());
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ') { c } else { '_' };
     let called: String = query.get("name").chars().map(plain).take(60).collect();
@@ -98,9 +90,9 @@ pub(super) async fn upload(State(hall): Hall_, Path(name): Name, request: Reques
         let _ = std::fs::remove_file(&draft);
         return Err(error);
     }
-    let _changing = hall.changing.lock().await;
-    seen = hall.find(&name)?;
-    if let Err(error) = hall.must_be_open(&seen) {
+    let _changing = app.changing.lock().await;
+    seen = app.find(&name)?;
+    if let Err(error) = app.must_be_open(&seen) {
         let _ = std::fs::remove_file(&draft);
         return Err(error);
     }
@@ -122,7 +114,7 @@ pub(super) async fn upload(State(hall): Hall_, Path(name): Name, request: Reques
     Ok(Redirect::to(&at(&seen.study, "/columns")).into_response())
 }
 
-async fn keep(seen: &Seen) -> Result<(), PageError> {
+async fn keep(seen: &SiteStudy) -> Result<(), PageError> {
     let (desk, folder) = (seen.desk.clone(), seen.folder.clone());
     aside(move || desk.write(&folder)).await?.map_err(told)
 }
@@ -183,7 +175,7 @@ struct ColumnsPage {
 }
 
 /// What the columns of the chosen file are called; what is wrong with the file otherwise.
-async fn names(seen: &Seen) -> Result<Vec<String>, PageError> {
+async fn names(seen: &SiteStudy) -> Result<Vec<String>, PageError> {
     let Some(file) = seen.desk.file.clone() else {
         let text = "No file is chosen yet, or its copy was erased when the study was over.";
         return Err(PageError::bad(text).leading(&at(&seen.study, "/file"), "Choose your file"));
@@ -192,7 +184,7 @@ async fn names(seen: &Seen) -> Result<Vec<String>, PageError> {
 }
 
 /// Why a file cannot be read.
-fn unreadable(seen: &Seen, problems: &Problems) -> PageError {
+fn unreadable(seen: &SiteStudy, problems: &Problems) -> PageError {
     let mut page = PageError::bad("").leading(&at(&seen.study, "/file"), "Choose another file");
     page.heading = "This file cannot be read".into();
     page.text = problems
@@ -214,11 +206,11 @@ fn is_long(columns: &[String]) -> bool {
 
 /// `GET /studies/{study}/columns`.
 pub(super) async fn columns(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     let names = names(&seen).await?;
     let planned: Vec<&str> = seen.study.plan.items.iter().map(|item| item.name.as_str()).collect();
     let absent: Vec<String> =
@@ -248,7 +240,7 @@ pub(super) async fn columns(
         weight: if desk.mapped { desk.weight.clone() } else { None }.unwrap_or_default(),
         private,
         missing: desk.missing.join(" "),
-        fixed: hall.must_be_open(&seen).is_err(),
+        fixed: app.must_be_open(&seen).is_err(),
         administers: visitor.administers(),
         columns,
         absent,
@@ -258,10 +250,10 @@ pub(super) async fn columns(
 }
 
 /// `POST /studies/{study}/columns`.
-pub(super) async fn map(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
-    let _changing = hall.changing.lock().await;
-    let mut seen = hall.find(&name)?;
-    hall.must_be_open(&seen)?;
+pub(super) async fn map(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let _changing = app.changing.lock().await;
+    let mut seen = app.find(&name)?;
+    app.must_be_open(&seen)?;
     let names = names(&seen).await?;
     let chosen = |field: &str| {
         let value = fields.get(field);

@@ -1,6 +1,6 @@
 //! An invitation: pasted, its plan fetched and read, approved or left.
 
-use super::{Hall_, Name, Page, aside, hall_frame, told, words};
+use super::{App, Name, Page, aside, hall_frame, told, words};
 use crate::{Fields, Frame, Link, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -71,14 +71,14 @@ fn fetch(home: &Home, invitation: Invitation) -> Result<(Offer, Https), AgentErr
 }
 
 /// `POST /`: an invitation is pasted.
-pub(super) async fn look(State(hall): Hall_, Extension(fields): Extension<Fields>) -> Page {
+pub(super) async fn look(State(app): App, Extension(fields): Extension<Fields>) -> Page {
     let invitation = Invitation::from_text(fields.get("invitation")).map_err(|e| told(e.into()))?;
     let study = invitation.study.clone();
     let kept = invitation.clone();
-    let home = hall.home.clone();
+    let home = app.home.clone();
     // Fetched here so that what is wrong with it is told at once.
     aside(move || fetch(&home, invitation)).await?.map_err(told)?;
-    hall.offers.put(kept);
+    app.offers.put(kept);
     Ok(Redirect::to(&format!("/invitation/{study}")).into_response())
 }
 
@@ -88,13 +88,9 @@ fn gone() -> PageError {
 }
 
 /// `GET /invitation/{study}`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let invitation = hall.offers.get(&name).ok_or_else(gone)?;
-    let home = hall.home.clone();
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let invitation = app.offers.get(&name).ok_or_else(gone)?;
+    let home = app.home.clone();
     let (offer, _) = aside(move || fetch(&home, invitation)).await?.map_err(told)?;
     let plan = &offer.plan;
     let model = |item: &PlanItem| {
@@ -126,23 +122,19 @@ pub(super) async fn show(
 }
 
 /// `POST /invitation/{study}`: the plan is approved; a key is made here and enrolled.
-pub(super) async fn accept(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(fields): Extension<Fields>,
-) -> Page {
-    let invitation = hall.offers.get(&name).ok_or_else(gone)?;
+pub(super) async fn accept(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let invitation = app.offers.get(&name).ok_or_else(gone)?;
     let shown = (fields.get("plan_sha256"), fields.get("address"));
     if shown != (HEXLOWER.encode(&invitation.plan_hash).as_str(), invitation.address.as_str()) {
         let text = "Another invitation to a study of this name was pasted meanwhile. Nothing was done. Read its plan first.";
         return Err(PageError::bad(text).leading(&format!("/invitation/{name}"), "Read the plan"));
     }
-    let home = hall.home.clone();
+    let home = app.home.clone();
     let enrol = move || {
         let (offer, mut https) = fetch(&home, invitation)?;
         agent::accept(&home, &offer, &mut https, &mut UnwrapErr(SysRng))
     };
     aside(enrol).await?.map_err(told)?;
-    hall.offers.take(&name);
+    app.offers.take(&name);
     Ok(Redirect::to(&format!("/studies/{name}?enrolled")).into_response())
 }

@@ -1,6 +1,6 @@
 //! A file that was read and looked over: what check, preview and approval have in common.
 
-use super::{Seen, aside};
+use super::{SiteStudy, aside};
 use crate::PageError;
 use fedirt_agent::{self as agent, AgentError, OwnResponses};
 use fedirt_data::{Input, Problems, ReadOptions, Responses, SiteSummary};
@@ -32,7 +32,7 @@ pub(super) fn column_names(file: &Path) -> Result<Vec<String>, Problems> {
 }
 
 /// Reads the chosen file against the plan. The outer error is a page; the inner one is what is wrong with the file.
-pub(super) async fn look(seen: &Seen) -> Result<Result<Looked, AgentError>, PageError> {
+pub(super) async fn look(seen: &SiteStudy) -> Result<Result<Looked, AgentError>, PageError> {
     if seen.desk.file.is_none() {
         let text = "No file is chosen yet, or its copy was erased when the study was over.";
         return Err(PageError::bad(text).leading(&super::at(&seen.study, "/file"), "Choose your file"));

@@ -38,7 +38,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, watch};
 
 /// What pages may use.
-pub(crate) struct Hall {
+pub(crate) struct OfficerState {
     pub(crate) home: Home,
     pub(crate) runners: Runners,
     pub(crate) offers: Offers,
@@ -47,10 +47,10 @@ pub(crate) struct Hall {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-type Hall_ = State<Arc<Hall>>;
+type App = State<Arc<OfficerState>>;
 type Name = Path<String>;
 type Page = Result<axum::response::Response, PageError>;
-type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<Hall>>);
+type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<OfficerState>>);
 
 /// Every page: method, path, what it needs, handler.
 const ROUTES: [Entry; 26] = [
@@ -82,7 +82,7 @@ const ROUTES: [Entry; 26] = [
     ("get", "/rules", Right::Read, || get(records::rules)),
 ];
 
-fn routes() -> Vec<Route<Arc<Hall>>> {
+fn routes() -> Vec<Route<Arc<OfficerState>>> {
     let route = |(method, path, right, handler): Entry| match method {
         "post" => Route::post(path, right, handler()),
         "file" => Route::file(path, right, handler()),
@@ -92,22 +92,22 @@ fn routes() -> Vec<Route<Arc<Hall>>> {
 }
 
 /// A study as pages see it.
-pub(crate) struct Seen {
+pub(crate) struct SiteStudy {
     pub(crate) folder: StudyFolder,
     pub(crate) study: Study,
     pub(crate) desk: Desk,
 }
 
-impl Seen {
+impl SiteStudy {
     /// Where the study stands.
     pub(crate) fn state(&self) -> Result<StudyState, AgentError> {
         Ok(self.folder.state_after(&self.folder.entries()?, self.desk.choices()))
     }
 }
 
-impl Hall {
+impl OfficerState {
     /// The study of an address.
-    fn find(&self, name: &str) -> Result<Seen, PageError> {
+    fn find(&self, name: &str) -> Result<SiteStudy, PageError> {
         let folder = self.home.known_study(name).map_err(|_| {
             PageError::not_found(
                 "This site takes part in no study of that name. The first page lists those that are here.",
@@ -115,11 +115,11 @@ impl Hall {
         })?;
         let study = folder.load().map_err(told)?;
         let desk = Desk::read(&folder).map_err(told)?;
-        Ok(Seen { folder, study, desk })
+        Ok(SiteStudy { folder, study, desk })
     }
 
     /// Refuses a change of the file once the site has declared its students.
-    fn must_be_open(&self, seen: &Seen) -> Result<(), PageError> {
+    fn must_be_open(&self, seen: &SiteStudy) -> Result<(), PageError> {
         let state = seen.state().map_err(told)?;
         if self.runners.is_working(seen.folder.name()) {
             let text = "This site is taking part with its file at this moment. Pause first, or withdraw.";
@@ -163,7 +163,7 @@ fn hall_frame(visitor: &Visitor, title: &str, here: &str) -> Frame {
 }
 
 /// The frame of a study's page.
-fn frame(visitor: &Visitor, seen: &Seen, title: &str, here: &str) -> Frame {
+fn frame(visitor: &Visitor, seen: &SiteStudy, title: &str, here: &str) -> Frame {
     let name = seen.folder.name();
     let tabs = [
         ("", "Where it stands"),

@@ -1,7 +1,7 @@
 //! Where a study stands: the steps, and the one that is next.
 
 use super::studies::asks;
-use super::{Hall_, Name, Page, Seen, at, frame, told, words};
+use super::{App, Name, Page, SiteStudy, at, frame, told, words};
 use crate::{Frame, Link, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -35,11 +35,11 @@ struct OverviewPage {
 }
 
 /// The line under a study's name.
-pub(super) fn subtitle(seen: &Seen) -> String {
+pub(super) fn subtitle(seen: &SiteStudy) -> String {
     format!("As {} at {}. {}", seen.study.site, seen.study.connection.address, seen.study.plan.purpose.trim())
 }
 
-fn steps(seen: &Seen, enrolled: bool, joined: bool, over: bool) -> Vec<Step> {
+fn steps(seen: &SiteStudy, enrolled: bool, joined: bool, over: bool) -> Vec<Step> {
     let not_enrolled = if enrolled {
         ""
     } else {
@@ -82,12 +82,12 @@ fn steps(seen: &Seen, enrolled: bool, joined: bool, over: bool) -> Vec<Step> {
 
 /// `GET /studies/{study}`.
 pub(super) async fn show(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     RawQuery(query): RawQuery,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     let entries = seen.folder.entries().map_err(told)?;
     let status = agent::status(&seen.folder, seen.desk.choices()).map_err(told)?;
     let (over, withdrawn) = (status.state.is_over(), status.state.is_withdrawn());
@@ -105,7 +105,7 @@ pub(super) async fn show(
         fingerprint,
         next: next.filter(|_| !withdrawn),
         outcome: seen.desk.ended.clone(),
-        asks: asks(&hall, &name).filter(|_| !over),
+        asks: asks(&app, &name).filter(|_| !over),
         status,
         leaving: visitor.administers() && !over,
         withdrawn,
@@ -129,13 +129,9 @@ struct PlanPage {
 }
 
 /// `GET /studies/{study}/plan`.
-pub(super) async fn plan(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
-    let policy = hall.home.policy().map_err(told)?;
+pub(super) async fn plan(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
+    let policy = app.home.policy().map_err(told)?;
     let refusals = agent::refusals(&policy, &seen.study.plan, &seen.study.terms);
     Ok(render(&PlanPage {
         frame: frame(&visitor, &seen, "Plan", "/plan"),

@@ -5,7 +5,7 @@ use super::looked::look;
 use super::overview::subtitle;
 use super::records::left_in_words;
 use super::words::capital;
-use super::{Hall_, Name, Page, aside, at, frame, told, words};
+use super::{App, Name, Page, aside, at, frame, told, words};
 use crate::{Frame, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -65,12 +65,8 @@ struct PreviewPage {
 }
 
 /// `GET /studies/{study}/preview`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     let Ok(looked) = look(&seen).await? else {
         return Ok(Redirect::to(&at(&seen.study, "/check")).into_response());
     };
@@ -85,7 +81,7 @@ pub(super) async fn show(
         frame: frame(&visitor, &seen, "What will be sent", "/preview"),
         subtitle: subtitle(&seen),
         left: left_in_words(&seen.folder),
-        joined: hall.must_be_open(&seen).is_err(),
+        joined: app.must_be_open(&seen).is_err(),
         students: counted(shown.students, "student", "students"),
         items: shown.items.iter().filter(|item| !item.codes.is_empty()).count(),
         weights: shown

@@ -1,7 +1,7 @@
 //! The records: what has left, the audit log with its chains verified, the privacy ledger, and the site's rules.
 
 use super::overview::subtitle;
-use super::{Hall_, Name, Page, at, frame, hall_frame, told};
+use super::{App, Name, Page, at, frame, hall_frame, told};
 use crate::{Frame, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -101,12 +101,8 @@ pub(super) fn left_in_words(folder: &StudyFolder) -> String {
 }
 
 /// `GET /studies/{study}/sent`.
-pub(super) async fn sent(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn sent(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     let lines = transcript(&seen.folder);
     let numbers: u64 = lines.iter().flat_map(|line| &line.statistics).map(|s| s.count).sum();
     let bytes: u64 = lines.iter().map(|line| line.bytes).sum();
@@ -152,12 +148,12 @@ struct LogPage {
 }
 
 /// `GET /log`.
-pub(super) async fn log(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
+pub(super) async fn log(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
     let mut logs = Vec::new();
-    for study in hall.home.studies().map_err(told)? {
-        let folder = hall.home.study(&study).map_err(told)?;
+    for study in app.home.studies().map_err(told)? {
+        let folder = app.home.study(&study).map_err(told)?;
         let checked = folder.load().and_then(|_| folder.entries()).and_then(|entries| {
-            agent::check_journal(&hall.home, &folder)?;
+            agent::check_journal(&app.home, &folder)?;
             Ok(entries)
         });
         let (broken, entries) = match checked {
@@ -167,7 +163,7 @@ pub(super) async fn log(State(hall): Hall_, Extension(visitor): Extension<Visito
         let entries = entries.iter().map(|entry| (entry.time.clone(), entry.record.in_words())).collect();
         logs.push(Log { study, broken, entries });
     }
-    let ledger = agent::check_ledger(&hall.home).and_then(|()| agent::ledger_table(&hall.home.ledger_path()));
+    let ledger = agent::check_ledger(&app.home).and_then(|()| agent::ledger_table(&app.home.ledger_path()));
     let ledger = ledger
         .map(|table| {
             format!(
@@ -190,8 +186,8 @@ struct LedgerPage {
 }
 
 /// `GET /ledger`.
-pub(super) async fn ledger(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
-    let table = agent::ledger_table(&hall.home.ledger_path()).map_err(told)?;
+pub(super) async fn ledger(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
+    let table = agent::ledger_table(&app.home.ledger_path()).map_err(told)?;
     Ok(render(&LedgerPage {
         frame: hall_frame(&visitor, "Privacy ledger", "/ledger"),
         populations: table.populations,
@@ -210,12 +206,12 @@ struct RulesPage {
 }
 
 /// `GET /rules`.
-pub(super) async fn rules(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
-    let path = hall.home.policy_path();
+pub(super) async fn rules(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
+    let path = app.home.policy_path();
     Ok(render(&RulesPage {
         frame: hall_frame(&visitor, "This site's rules", "/rules"),
         text: std::fs::read_to_string(&path).unwrap_or_default(),
         path: path.display().to_string(),
-        problem: hall.home.policy().err().map(|error| error.to_string()),
+        problem: app.home.policy().err().map(|error| error.to_string()),
     }))
 }

@@ -1,7 +1,7 @@
 //! The site's own results: its place, its students' scores, the items. They stay here.
 
 use super::overview::subtitle;
-use super::{Hall_, Name, Page, Seen, aside, at, frame};
+use super::{App, Name, Page, SiteStudy, aside, at, frame};
 use crate::figure::{Numbers, figure};
 use crate::{Fields, Frame, Html, PageError, Visitor, render};
 use askama::Template;
@@ -57,18 +57,18 @@ struct ResultsPage {
     base: String,
 }
 
-fn there(seen: &Seen, name: &str) -> bool {
+fn there(seen: &SiteStudy, name: &str) -> bool {
     seen.folder.results().join(name).is_file()
 }
 
 /// `GET /studies/{study}/results`.
 pub(super) async fn show(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     RawQuery(query): RawQuery,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     let item = Fields::parse(query.unwrap_or_default().as_bytes()).get("item").to_owned();
     let folder = seen.folder.results();
     let read = move || -> Option<(Fit, Option<OwnPlace>, Vec<Vec<String>>)> {
@@ -189,8 +189,8 @@ fn in_words(place: &OwnPlace) -> Option<String> {
 }
 
 /// `GET /studies/{study}/results/{file}`.
-pub(super) async fn file(State(hall): Hall_, Path((name, file)): Path<(String, String)>) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn file(State(app): App, Path((name, file)): Path<(String, String)>) -> Page {
+    let seen = app.find(&name)?;
     let Some((known, _)) =
         FILES.iter().find(|(known, _)| *known == file).filter(|(known, _)| there(&seen, known))
     else {

@@ -4,7 +4,7 @@ use super::desk::Desk;
 use super::overview::subtitle;
 use super::records::sent_in_words;
 use super::shared::{Phase, State as AgentState};
-use super::{Hall_, Name, Page, Seen, aside, at, frame, told};
+use super::{App, Name, Page, SiteStudy, aside, at, frame, told};
 use crate::{Fields, Frame, PageError, Visitor, events as sse, render};
 use askama::Template;
 use axum::Extension;
@@ -74,16 +74,12 @@ struct RunningPage {
 }
 
 /// `GET /studies/{study}/running`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     let entries = seen.folder.entries().map_err(told)?;
     let stands = seen.folder.state_after(&entries, seen.desk.choices());
     let (over, finished) = (stands.is_over(), stands == StudyState::Finished);
-    let state = hall.runners.shared(&name).map(|shared| shared.state());
+    let state = app.runners.shared(&name).map(|shared| shared.state());
     let working = state.as_ref().is_some_and(|s| matches!(s.phase, Phase::Starting | Phase::Working));
     let state = state.unwrap_or_default();
     let asking = state.roster.is_some() || state.round.is_some();
@@ -137,11 +133,11 @@ pub(super) async fn show(
 }
 
 /// `POST /studies/{study}/running`: roster, round, pause or resume.
-pub(super) async fn act(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
-    let _changing = hall.changing.lock().await;
-    let seen = hall.find(&name)?;
+pub(super) async fn act(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+    let _changing = app.changing.lock().await;
+    let seen = app.find(&name)?;
     let back = at(&seen.study, "/running");
-    let shared = hall.runners.shared(&name);
+    let shared = app.runners.shared(&name);
     let stale = || {
         let text = "This is not asked any more: the study has gone on. Nothing was done.";
         PageError::bad(text).leading(&back, "See where it stands")
@@ -167,13 +163,13 @@ pub(super) async fn act(State(hall): Hall_, Path(name): Name, Extension(fields):
             }
             let mut desk = seen.desk.clone();
             desk.paused = paused;
-            let (hall, name, folder) = (hall.clone(), name.clone(), seen.folder.clone());
+            let (app, name, folder) = (app.clone(), name.clone(), seen.folder.clone());
             let work = move || {
                 desk.write(&folder)?;
                 if paused {
-                    hall.runners.stop(&name);
+                    app.runners.stop(&name);
                 } else {
-                    hall.runners.start(&name);
+                    app.runners.start(&name);
                 }
                 Ok(())
             };
@@ -185,11 +181,11 @@ pub(super) async fn act(State(hall): Hall_, Path(name): Name, Extension(fields):
 }
 
 /// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.
-pub(super) async fn events(State(hall): Hall_, Path(name): Name) -> Page {
-    let seen = hall.find(&name)?;
-    let mut stopping = hall.stopping.clone();
+pub(super) async fn events(State(app): App, Path(name): Name) -> Page {
+    let seen = app.find(&name)?;
+    let mut stopping = app.stopping.clone();
     let state = move || {
-        let said = hall.runners.shared(&name).map(|shared| shared.state());
+        let said = app.runners.shared(&name).map(|shared| shared.state());
         // The journal grows with everything that happens.
         let length = std::fs::metadata(seen.folder.journal_path()).map_or(0, |about| about.len());
         let finished = seen.folder.results().join("fit.json").is_file();
@@ -212,18 +208,18 @@ struct WithdrawPage {
     base: String,
 }
 
-fn nothing_left(seen: &Seen) -> PageError {
+fn nothing_left(seen: &SiteStudy) -> PageError {
     let text = "The study is over for this site; there is nothing to withdraw from.";
     PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study")
 }
 
 /// `GET /studies/{study}/withdraw`.
 pub(super) async fn ask_withdraw(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     if seen.state().map_err(told)?.is_over() {
         return Err(nothing_left(&seen));
     }
@@ -237,12 +233,12 @@ pub(super) async fn ask_withdraw(
 
 /// `POST /studies/{study}/withdraw`.
 pub(super) async fn withdraw(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(fields): Extension<Fields>,
 ) -> Page {
-    let _changing = hall.changing.lock().await;
-    let seen = hall.find(&name)?;
+    let _changing = app.changing.lock().await;
+    let seen = app.find(&name)?;
     if seen.state().map_err(told)?.is_over() {
         return Err(nothing_left(&seen));
     }
@@ -251,9 +247,9 @@ pub(super) async fn withdraw(
         reason => reason.chars().filter(|c| !c.is_control()).take(300).collect(),
     };
     let base = at(&seen.study, "");
-    let hall = hall.clone();
+    let app = app.clone();
     let work = move || {
-        if !hall.runners.stop(&name) {
+        if !app.runners.stop(&name) {
             return Err(AgentError::Mismatch(
                 "the agent is in the middle of an exchange with the coordinator. Try again in a minute"
                     .into(),

@@ -4,9 +4,10 @@ use super::desk::Desk;
 use super::invitation::Offers;
 use super::looked::{column_names, file_hash};
 use super::runner::Runners;
-use super::{Hall, routes};
+use super::{OfficerState, routes};
 use crate::session::Lifetimes;
-use crate::{Gate, GateSettings, Login, Outside, Peer, Role, Secret, router};
+use crate::{Gate, GateSettings, Login, Outside, Role, Secret, router};
+use axum::extract::ConnectInfo;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use fedirt_agent::{self as agent, AgentError, Home, Https, Lock, clock};
@@ -55,7 +56,7 @@ pub struct Pages {
     pub broken: Vec<String>,
     runtime: Option<Runtime>,
     stop: watch::Sender<bool>,
-    hall: Arc<Hall>,
+    app: Arc<OfficerState>,
     _lock: Lock,
 }
 
@@ -71,9 +72,9 @@ impl Outside for System {
     }
 }
 
-impl std::fmt::Debug for Hall {
+impl std::fmt::Debug for OfficerState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Hall({:?})", self.home)
+        write!(f, "OfficerState({:?})", self.home)
     }
 }
 
@@ -89,7 +90,7 @@ fn admit(logins: &mut Vec<Login>, name: &str, role: Role) -> Result<Secret, Agen
 
 async fn peer(mut request: Request, next: Next) -> axum::response::Response {
     // Everybody is on this machine.
-    request.extensions_mut().insert(Peer(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
+    request.extensions_mut().insert(ConnectInfo(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
     next.run(request).await
 }
 
@@ -132,21 +133,21 @@ impl Pages {
         let gate = Arc::new(Gate::new(gate, Arc::new(logins), Arc::new(System)));
         let runners = Runners::new(home.clone(), settings.automatic);
         let broken = runners.start_all()?;
-        let hall = Arc::new(Hall {
+        let app = Arc::new(OfficerState {
             home: home.clone(),
             runners,
             offers: Offers::default(),
             changing: Mutex::default(),
             stopping: stopping.clone(),
         });
-        let app = router(&gate, routes(), hall.clone()).layer(from_fn(peer));
+        let pages = router(&gate, routes(), app.clone()).layer(from_fn(peer));
         let mut ending = stopping;
         runtime.spawn(async move {
             let end = async move {
                 let _ = ending.wait_for(|stopping| *stopping).await;
             };
             // Nothing is lost when the server fails: agents go on, and the next start serves again.
-            let _ = axum::serve(listener, app).with_graceful_shutdown(end).await;
+            let _ = axum::serve(listener, pages).with_graceful_shutdown(end).await;
         });
         let link = |key: &Secret| format!("{address}login#{}", key.reveal());
         Ok(Self {
@@ -156,7 +157,7 @@ impl Pages {
             address,
             runtime: Some(runtime),
             stop,
-            hall,
+            app,
             _lock: lock,
         })
     }
@@ -170,7 +171,7 @@ impl Pages {
         by: &str,
         budget: Option<(f64, f64)>,
     ) -> Result<(), AgentError> {
-        let home = &self.hall.home;
+        let home = &self.app.home;
         let mut https = Https::new(&invitation.address, invitation.authority.as_deref())?;
         let offer = agent::look(invitation, &home.policy()?, &mut https, clock::now())?;
         agent::accept(home, &offer, &mut https, &mut UnwrapErr(SysRng))?;
@@ -185,7 +186,7 @@ impl Pages {
         desk.id = column_names(file)?.into_iter().find(|name| name == "id");
         folder.consent(by, desk.asked.words(), file_hash(file)?)?;
         desk.write(&folder)?;
-        self.hall.runners.start(&offer.plan.study);
+        self.app.runners.start(&offer.plan.study);
         Ok(())
     }
 
@@ -212,7 +213,7 @@ impl Drop for Pages {
     /// Agents stop between two messages; what they were about is repeated at the next start.
     fn drop(&mut self) {
         self.stop.send_replace(true);
-        self.hall.runners.stop_all();
+        self.app.runners.stop_all();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(Duration::from_secs(2));
         }

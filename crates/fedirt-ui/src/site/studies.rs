@@ -2,7 +2,7 @@
 
 use super::desk::Desk;
 use super::shared::Phase;
-use super::{Hall, Hall_, Page, hall_frame, told};
+use super::{App, OfficerState, Page, hall_frame, told};
 use crate::{Frame, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -27,8 +27,8 @@ struct StudiesPage {
 }
 
 /// What the officer of a study is waited for.
-pub(super) fn asks(hall: &Hall, name: &str) -> Option<&'static str> {
-    let state = hall.runners.shared(name)?.state();
+pub(super) fn asks(app: &OfficerState, name: &str) -> Option<&'static str> {
+    let state = app.runners.shared(name)?.state();
     match state.phase {
         Phase::Failed => Some("Something is wrong"),
         _ if state.trouble.is_some() => Some("The coordinator does not answer"),
@@ -39,10 +39,10 @@ pub(super) fn asks(hall: &Hall, name: &str) -> Option<&'static str> {
 }
 
 /// `GET /`.
-pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
+pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
     let (mut rows, mut broken) = (Vec::new(), Vec::new());
-    for name in hall.home.studies().map_err(told)? {
-        let status = hall.home.known_study(&name).and_then(|folder| {
+    for name in app.home.studies().map_err(told)? {
+        let status = app.home.known_study(&name).and_then(|folder| {
             let choices = Desk::read(&folder)?.choices();
             agent::status(&folder, choices)
         });
@@ -61,7 +61,7 @@ pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visit
                     | StudyState::InRound(_)
                     | StudyState::Withdrawn { .. } => status.stage.clone(),
                 };
-                let asks = asks(&hall, &name).filter(|_| !status.state.is_over());
+                let asks = asks(&app, &name).filter(|_| !status.state.is_over());
                 rows.push(Row { asks, state, status });
             }
             Err(error) => broken.push(error.to_string()),
@@ -71,7 +71,7 @@ pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visit
         frame: hall_frame(&visitor, "Studies", "/"),
         rows,
         broken,
-        home: hall.home.path().display().to_string(),
+        home: app.home.path().display().to_string(),
         administers: visitor.administers(),
     }))
 }

@@ -147,7 +147,7 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
     StudyPlan::parse(&text).map_err(CliError::because)?;
     let path = made.plans().join(format!("{STUDY}.toml"));
     folder::create(&path, &text).map_err(CliError::file(&path))?;
-    let server = Server { listen: Some(any), pages: true };
+    let server = Server { listen: Some(any), pages: Some(fedirt_ui::coordinator::prepare) };
     let running = server.start(place).map_err(coordinator_told)?;
     Ok((made, running))
 }
@@ -162,7 +162,7 @@ fn serve(place: &Path, automatic: Option<Duration>) -> Result<Pages, CliError> {
 fn links(running: &Running, sites: &[Pages]) -> String {
     let mut text =
         "A study with three schools, on this machine alone. Open these in a browser:\n\n".to_owned();
-    let first = running.pages.as_ref().and_then(|pages| pages.first.as_deref()).unwrap_or_default();
+    let first = running.pages.as_ref().and_then(|pages| pages.first_login.as_deref()).unwrap_or_default();
     text.push_str(&format!("  {:<14}{first}\n", "coordinator"));
     for (site, pages) in SITES.iter().zip(sites) {
         text.push_str(&format!("  {:<14}{}\n", format!("site {site}"), pages.link));

@@ -4,7 +4,8 @@ use super::told;
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use clap::{Args, Subcommand, ValueEnum};
-use fedirt_coordinator::{Folder, pages};
+use fedirt_coordinator::Folder;
+use fedirt_ui::coordinator as pages;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -68,7 +69,7 @@ pub(super) fn run(args: &AccessArgs) -> Result<(), CliError> {
                     "nobody may log in yet: the coordinator makes a log-in when it starts\n",
                 );
             }
-            let line = |login: &pages::Login| {
+            let line = |login: &fedirt_ui::Login| {
                 format!("{:<20} {:<14} since {}\n", login.name, login.role.name(), login.created)
             };
             stdout::print(&logins.iter().map(line).collect::<String>())

@@ -10,7 +10,7 @@ pub(super) fn run(args: &CoordinatorStartArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     let settings = Settings::read(&folder.settings()).map_err(told)?;
     logs::start(&settings.log);
-    let server = Server { listen: args.listen, pages: true };
+    let server = Server { listen: args.listen, pages: Some(fedirt_ui::coordinator::prepare) };
     let running = server.start(&args.dir).map_err(told)?;
     for error in &running.refused {
         stderr::error(&format!("not served: {error}"));
@@ -27,7 +27,7 @@ fn hello(running: &Running, args: &CoordinatorStartArgs) -> String {
         text.push_str(&format!("Certificate authority (SHA-256) {fingerprint}\n"));
     }
     if let Some(pages) = &running.pages {
-        text.push_str(&match &pages.first {
+        text.push_str(&match &pages.first_login {
             Some(link) => format!("Pages: open {link}\n       (printed this once; `fedirt coordinator access {dir}` makes further log-ins)\n"),
             None => format!("Pages at {}\n", pages.address),
         });

@@ -1,20 +1,21 @@
 //! What a browser does, and a fit of any size.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
 
-use fedirt_coordinator::pages::{self, Role};
 use fedirt_coordinator::{Folder, Running, Server};
 use fedirt_model::fit::{FORMAT, Fit, FitItem, FitSite, Latent, Quadrature, TraceEntry};
+use fedirt_ui::{Role, coordinator as pages};
 use std::net::SocketAddr;
 
 /// A server with pages at some port of loopback.
-pub fn start(folder: &Folder) -> Running {
+pub(crate) fn start(folder: &Folder) -> Running {
     let settings = std::fs::read_to_string(folder.settings()).unwrap();
     std::fs::write(folder.settings(), settings.replace("127.0.0.1:8444", "127.0.0.1:0")).unwrap();
     let listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-    Server { listen, pages: true }.start(folder.path()).unwrap()
+    Server { listen, pages: Some(pages::prepare) }.start(folder.path()).unwrap()
 }
 
 /// Somebody at the pages.
-pub struct Browser {
+pub(crate) struct Browser {
     agent: ureq::Agent,
     base: String,
     cookie: String,
@@ -22,7 +23,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub fn stranger(server: &Running) -> Self {
+    pub(crate) fn stranger(server: &Running) -> Self {
         let base =
             server.pages.as_ref().unwrap().address.trim_end_matches('/').replace("localhost", "127.0.0.1");
         let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
@@ -30,7 +31,7 @@ impl Browser {
     }
 
     /// Somebody with a new log-in of a role.
-    pub fn enter(folder: &Folder, server: &Running, role: Role) -> Self {
+    pub(crate) fn enter(folder: &Folder, server: &Running, role: Role) -> Self {
         let mut browser = Self::stranger(server);
         let key = pages::admit(folder, role.name(), role).unwrap().reveal();
         let mut response = browser.request("/login", &format!("key={key}"));
@@ -53,7 +54,7 @@ impl Browser {
             .unwrap()
     }
 
-    pub fn get(&self, path: &str) -> (u16, String) {
+    pub(crate) fn get(&self, path: &str) -> (u16, String) {
         let mut response =
             self.agent.get(format!("{}{path}", self.base)).header("cookie", &self.cookie).call().unwrap();
         let bytes = response.body_mut().with_config().limit(1 << 26).read_to_vec().unwrap();
@@ -61,14 +62,14 @@ impl Browser {
     }
 
     /// A stream that stays open.
-    pub fn listen(&self, path: &str) -> impl std::io::Read {
+    pub(crate) fn listen(&self, path: &str) -> impl std::io::Read {
         let get = self.agent.get(format!("{}{path}", self.base)).header("cookie", &self.cookie);
         let response = get.header("accept", "text/event-stream").call().unwrap();
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         response.into_body().into_reader()
     }
 
-    pub fn post(&self, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
+    pub(crate) fn post(&self, path: &str, fields: &[(&str, &str)]) -> (u16, String) {
         let mut body = format!("csrf={}", self.csrf);
         for (name, value) in fields {
             let value: String = value.bytes().map(|b| format!("%{b:02X}")).collect();
@@ -80,7 +81,7 @@ impl Browser {
 }
 
 /// A fit with numbers that look like some.
-pub fn large_fit(items: usize, sites: usize) -> Fit {
+pub(crate) fn large_fit(items: usize, sites: usize) -> Fit {
     let wave = |n: usize| (n as f64 * 0.7).sin();
     let item = |n: usize| FitItem {
         name: format!("item{n:03}"),

@@ -1,6 +1,9 @@
 //! What came out: all items in a table, and the test as a whole.
 
-use super::{Hall, Hall_, Name, Page, Seen, fits, frame, words};
+use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, fits, frame, words};
+use crate::figure::{Numbers, figure};
+use crate::frame::respond;
+use crate::{Frame, Html, Link, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
@@ -9,9 +12,6 @@ use axum::response::Response;
 use fedirt_figures::{expected_score, item_parameters, test_information, wright_map};
 use fedirt_model::fit::{Fit, FitItem, Warning};
 use fedirt_model::items::{Curves, Order};
-use fedirt_ui::figure::{Numbers, figure};
-use fedirt_ui::frame::respond;
-use fedirt_ui::{Frame, Html, Link, PageError, Visitor, render};
 use std::sync::Arc;
 
 /// An estimate beside its standard error, for a cell.
@@ -78,12 +78,12 @@ struct NonePage {
 
 /// What stands before every page of results: the fit, or the page of a study that has none.
 pub(super) fn open(
-    hall: &Hall,
+    app: &CoordinatorState,
     name: &str,
     visitor: &Visitor,
-) -> Result<Result<(Seen, Arc<Fit>), Response>, PageError> {
-    let seen = hall.find(name)?;
-    if let Some(fit) = hall.fit(name) {
+) -> Result<Result<(CoordinatorStudy, Arc<Fit>), Response>, PageError> {
+    let seen = app.find(name)?;
+    if let Some(fit) = app.fit(name) {
         return Ok(Ok((seen, fit)));
     }
     let page = NonePage {
@@ -99,12 +99,8 @@ pub(super) fn open(
 }
 
 /// `GET /studies/{study}/results`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let (seen, fit) = match open(&hall, &name, &visitor)? {
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let (seen, fit) = match open(&app, &name, &visitor)? {
         Ok(found) => found,
         Err(none) => return Ok(none),
     };
@@ -182,12 +178,8 @@ struct FiguresPage {
 }
 
 /// `GET …/results/test`.
-pub(super) async fn test(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let (seen, fit) = match open(&hall, &name, &visitor)? {
+pub(super) async fn test(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let (seen, fit) = match open(&app, &name, &visitor)? {
         Ok(found) => found,
         Err(none) => return Ok(none),
     };

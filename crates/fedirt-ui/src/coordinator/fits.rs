@@ -1,8 +1,8 @@
 //! Fits of finished studies, read once.
 
-use super::{Hall, Seen};
+use super::{CoordinatorState, CoordinatorStudy};
+use crate::PageError;
 use fedirt_model::fit::Fit;
-use fedirt_ui::PageError;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,14 +30,14 @@ impl Fits {
     }
 }
 
-impl Hall {
+impl CoordinatorState {
     /// The fit of a study that has one.
     pub(crate) fn fit(&self, name: &str) -> Option<Arc<Fit>> {
         self.fits.read(name, &self.folder.results_of(name).join("fit.json"))
     }
 
     /// The fit of a study, or a page that says why there is none.
-    pub(crate) fn needs_fit(&self, seen: &Seen) -> Result<Arc<Fit>, PageError> {
+    pub(crate) fn needs_fit(&self, seen: &CoordinatorStudy) -> Result<Arc<Fit>, PageError> {
         let name = seen.study.name.as_str();
         self.fit(name).ok_or_else(|| {
             PageError::not_found(why_none(seen)).leading(&format!("/studies/{name}"), "See what it is doing")
@@ -46,7 +46,7 @@ impl Hall {
 }
 
 /// Why a study has no results.
-pub(super) fn why_none(seen: &Seen) -> String {
+pub(super) fn why_none(seen: &CoordinatorStudy) -> String {
     match &seen.status.outcome {
         Some(outcome) if !outcome.starts_with("finished") => {
             format!("The study ended without results: {outcome}")

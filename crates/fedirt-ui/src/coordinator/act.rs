@@ -1,13 +1,13 @@
 //! Begin, drop, end: each asks once more on a page of its own, and says what will follow.
 
-use super::{Hall, Hall_, Name, Page, Seen, frame, words};
-use crate::store::OperatorInput;
-use crate::study::{NotTaken, Order};
+use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, words};
+use crate::{Fields, Frame, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
-use fedirt_ui::{Fields, Frame, PageError, Visitor, render};
+use fedirt_coordinator::store::OperatorInput;
+use fedirt_coordinator::study::{NotTaken, Order};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -31,7 +31,7 @@ struct ConfirmPage {
 
 fn page(
     visitor: &Visitor,
-    seen: &Seen,
+    seen: &CoordinatorStudy,
     heading: &str,
     sentences: Vec<String>,
     button: &'static str,
@@ -51,11 +51,11 @@ fn page(
 
 /// `GET …/begin`.
 pub(super) async fn ask_begin(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     let joined = seen.study.so_far().declared().len();
     let sentences = vec![
         format!(
@@ -74,17 +74,17 @@ pub(super) async fn ask_begin(
 }
 
 /// `POST …/begin`.
-pub(super) async fn begin(State(hall): Hall_, Path(name): Name) -> Page {
-    tell(hall, name, OperatorInput::Begin).await
+pub(super) async fn begin(State(app): App, Path(name): Name) -> Page {
+    tell(app, name, OperatorInput::Begin).await
 }
 
 /// `GET …/drop`.
 pub(super) async fn ask_drop(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     let mut sentences = vec![
         "Sites that are left out do not come back into this study. Where the plan or the chain of cohorts forbids it, the \
          coordinator refuses and says why."
@@ -106,7 +106,7 @@ pub(super) async fn ask_drop(
 
 /// `POST …/drop`.
 pub(super) async fn drop_sites(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(fields): Extension<Fields>,
 ) -> Page {
@@ -115,16 +115,16 @@ pub(super) async fn drop_sites(
         let text = "Tick at least one site to go on without.";
         return Err(PageError::bad(text).leading(&format!("/studies/{name}/drop"), "Go back"));
     }
-    tell(hall, name, OperatorInput::Drop { sites }).await
+    tell(app, name, OperatorInput::Drop { sites }).await
 }
 
 /// `GET …/end`.
 pub(super) async fn ask_end(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     let sentences = vec![
         "The study ends without a result, at once and for good. Every site is told why, in the words below."
             .to_owned(),
@@ -137,18 +137,18 @@ pub(super) async fn ask_end(
 }
 
 /// `POST …/end`.
-pub(super) async fn end(State(hall): Hall_, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+pub(super) async fn end(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
     let reason = fields.get("reason").to_owned();
     if reason.is_empty() || reason.chars().count() > LONGEST {
         let text = format!("Say why, in 1 to {LONGEST} characters: every site is told.");
         return Err(PageError::bad(text).leading(&format!("/studies/{name}/end"), "Go back"));
     }
-    tell(hall, name, OperatorInput::End { reason }).await
+    tell(app, name, OperatorInput::End { reason }).await
 }
 
 /// Tells the study, waits until it is done, and shows what it is doing.
-async fn tell(hall: Arc<Hall>, name: String, input: OperatorInput) -> Page {
-    let seen = hall.find(&name)?;
+async fn tell(app: Arc<CoordinatorState>, name: String, input: OperatorInput) -> Page {
+    let seen = app.find(&name)?;
     let back = format!("/studies/{name}");
     let refused = |text: &str| Err(PageError::bad(text).leading(&back, "Go back to the study"));
     let (reply, answer) = oneshot::channel();

@@ -1,13 +1,13 @@
 //! Who takes part, and how items hang together.
 
-use super::{Hall_, Name, Page, Seen, frame, links, words};
+use super::{App, CoordinatorStudy, Name, Page, frame, links, words};
+use crate::figure::{Numbers, figure};
+use crate::{Frame, Html, Moment, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_protocol::SiteId;
 use fedirt_protocol::declaration::Declaration;
-use fedirt_ui::figure::{Numbers, figure};
-use fedirt_ui::{Frame, Html, Moment, Visitor, render};
 use std::collections::BTreeMap;
 
 struct Row {
@@ -36,12 +36,8 @@ struct RosterPage {
 }
 
 /// `GET /studies/{study}/roster`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     let declared = seen.study.so_far().declared();
     let names: Vec<String> = seen.plan.items.iter().map(|item| item.name.clone()).collect();
     let joined: Vec<&Declaration> = declared.values().collect();
@@ -63,7 +59,7 @@ pub(super) async fn show(
     }))
 }
 
-fn rows(seen: &Seen, declared: &BTreeMap<SiteId, Declaration>) -> Vec<Row> {
+fn rows(seen: &CoordinatorStudy, declared: &BTreeMap<SiteId, Declaration>) -> Vec<Row> {
     let traffic = seen.study.so_far().traffic();
     let row = |name: &String| {
         let id = SiteId::try_from(name.as_str()).ok();

@@ -8,7 +8,6 @@ mod act;
 mod compare;
 mod download;
 mod fits;
-mod house;
 mod invite;
 mod items;
 mod links;
@@ -19,6 +18,7 @@ mod privacy;
 mod repeat;
 mod results;
 mod roster;
+mod serve;
 mod setup;
 mod site_effects;
 mod studies;
@@ -27,23 +27,22 @@ mod words;
 mod xlsx;
 
 pub use access::{admit, logins, revoke};
-pub use fedirt_ui::{Login, Right, Role};
-pub use house::{At, House, Prepared, limits};
+pub use serve::prepare;
 
-use crate::status::StudyStatus;
-use crate::studies::Studies;
-use crate::study::Study;
-use crate::{Folder, Settings};
+use crate::{Frame, Link, PageError, Right, Route, Visitor};
 use axum::extract::{Path, State};
 use axum::routing::{MethodRouter, get, post};
+use fedirt_coordinator::status::StudyStatus;
+use fedirt_coordinator::studies::Studies;
+use fedirt_coordinator::study::Study;
+use fedirt_coordinator::{Folder, Settings};
 use fedirt_protocol::plan::StudyPlan;
-use fedirt_ui::{Frame, Link, PageError, Route, Visitor};
 use fits::Fits;
 use std::sync::Arc;
 use tokio::sync::watch;
 
 /// What pages may use.
-pub struct Hall {
+pub struct CoordinatorState {
     pub(crate) folder: Folder,
     pub(crate) settings: Settings,
     pub(crate) studies: Arc<Studies>,
@@ -51,16 +50,16 @@ pub struct Hall {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-impl std::fmt::Debug for Hall {
+impl std::fmt::Debug for CoordinatorState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Hall({:?})", self.studies)
+        write!(f, "CoordinatorState({:?})", self.studies)
     }
 }
 
-type Hall_ = State<Arc<Hall>>;
+type App = State<Arc<CoordinatorState>>;
 type Name = Path<String>;
 type Page = Result<axum::response::Response, PageError>;
-type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<Hall>>);
+type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<CoordinatorState>>);
 
 /// Every page: method, path, what it needs, handler.
 pub(crate) const ROUTES: [Entry; 29] = [
@@ -101,7 +100,7 @@ pub fn listing() -> Vec<(&'static str, &'static str, Right)> {
 }
 
 /// The routes, each with the right it needs.
-pub(crate) fn routes() -> Vec<Route<Arc<Hall>>> {
+pub(crate) fn routes() -> Vec<Route<Arc<CoordinatorState>>> {
     let route = |(method, path, right, handler): Entry| match method {
         "post" => Route::post(path, right, handler()),
         _ => Route::get(path, right, handler()),
@@ -110,15 +109,15 @@ pub(crate) fn routes() -> Vec<Route<Arc<Hall>>> {
 }
 
 /// A study as pages see it.
-pub(crate) struct Seen {
+pub(crate) struct CoordinatorStudy {
     pub(crate) study: Arc<Study>,
     pub(crate) plan: StudyPlan,
     pub(crate) status: StudyStatus,
 }
 
-impl Hall {
+impl CoordinatorState {
     /// The study of an address.
-    pub(crate) fn find(&self, name: &str) -> Result<Seen, PageError> {
+    pub(crate) fn find(&self, name: &str) -> Result<CoordinatorStudy, PageError> {
         let Some(study) = self.studies.get(name) else {
             let text = "This coordinator serves no study of that name. A plan that was refused is named where the coordinator \
                         was started.";
@@ -128,16 +127,16 @@ impl Hall {
     }
 
     /// A study with its plan and what it is doing.
-    pub(crate) fn see(&self, study: Arc<Study>) -> Option<Seen> {
+    pub(crate) fn see(&self, study: Arc<Study>) -> Option<CoordinatorStudy> {
         let plan = StudyPlan::parse(std::str::from_utf8(&study.plan).ok()?).ok()?;
         // A study that has just been opened has not yet said what it is doing.
         let status = study.status().unwrap_or_else(|| words::newborn(&plan));
-        Some(Seen { study, plan, status })
+        Some(CoordinatorStudy { study, plan, status })
     }
 }
 
 /// The frame of a study's page.
-pub(crate) fn frame(visitor: &Visitor, seen: &Seen, title: &str, here: &str) -> Frame {
+pub(crate) fn frame(visitor: &Visitor, seen: &CoordinatorStudy, title: &str, here: &str) -> Frame {
     let name = seen.study.name.as_str();
     let base = format!("/studies/{name}");
     let tab = |path: &str, text: &str| Link::entry(format!("{base}{path}"), text, path == here);

@@ -1,12 +1,12 @@
 //! A fit in numbers: data, fit, estimation, scale, privacy.
 
 use super::results::{open, parts};
-use super::{Hall_, Name, Page, frame, words};
+use super::{App, Name, Page, frame, words};
+use crate::{Frame, Link, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_model::fit::Warning;
-use fedirt_ui::{Frame, Link, Visitor, render};
 
 #[derive(Template)]
 #[template(path = "summary.html")]
@@ -21,12 +21,8 @@ struct SummaryPage {
 }
 
 /// `GET …/results/summary`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let (seen, fit) = match open(&hall, &name, &visitor)? {
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let (seen, fit) = match open(&app, &name, &visitor)? {
         Ok(found) => found,
         Err(none) => return Ok(none),
     };

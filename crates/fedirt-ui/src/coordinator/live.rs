@@ -1,14 +1,14 @@
 //! What a study is doing now.
 
-use super::{Hall_, Name, Page, Seen, frame, words};
+use super::{App, CoordinatorStudy, Name, Page, frame, words};
+use crate::figure::{Numbers, figure};
+use crate::{Frame, Html, Moment, PageError, Visitor, events as sse, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_figures::{Table, convergence};
 use fedirt_model::fit::{FORMAT, Fit, Latent, Quadrature, TraceEntry};
 use fedirt_model::statistics::Mode;
-use fedirt_ui::figure::{Numbers, figure};
-use fedirt_ui::{Frame, Html, Moment, PageError, Visitor, events as sse, render};
 use std::time::Duration;
 
 /// How often a study is looked at for pages that are open.
@@ -57,12 +57,8 @@ struct Last {
 }
 
 /// `GET /studies/{study}`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     let rounds = seen.study.so_far().rounds();
     let traffic = seen.study.so_far().traffic();
     let declared = seen.study.so_far().declared();
@@ -120,7 +116,7 @@ pub(super) async fn show(
 }
 
 /// Rounds that all sites have answered: a private study tells nothing else about them.
-fn answered(seen: &Seen, joined: usize) -> usize {
+fn answered(seen: &CoordinatorStudy, joined: usize) -> usize {
     seen.study.so_far().releases().iter().filter(|release| release.sites >= joined).count()
 }
 
@@ -163,7 +159,7 @@ pub(super) fn sketch(trace: &[TraceEntry], mode: Mode) -> Fit {
 }
 
 /// What each site has sent, as a table.
-fn sent(seen: &Seen) -> Html {
+fn sent(seen: &CoordinatorStudy) -> Html {
     let headers = ["Site", "Messages", "Numbers", "Bytes"].map(String::from).to_vec();
     let rows = seen.study.so_far().traffic().into_iter().map(|(site, traffic)| {
         vec![
@@ -177,12 +173,12 @@ fn sent(seen: &Seen) -> Html {
     if rows.is_empty() {
         return Html::default();
     }
-    fedirt_ui::figure::table(&Table { caption: "Messages as they are stored".into(), headers, rows })
+    crate::figure::table(&Table { caption: "Messages as they are stored".into(), headers, rows })
 }
 
 /// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.
-pub(super) async fn events(State(hall): Hall_, Path(name): Name) -> Page {
-    let study = hall.studies.get(&name).ok_or_else(|| PageError::not_found("There is no such study."))?;
+pub(super) async fn events(State(app): App, Path(name): Name) -> Page {
+    let study = app.studies.get(&name).ok_or_else(|| PageError::not_found("There is no such study."))?;
     let state = move || {
         let status = study.status();
         let told = status.map(|s| (s.phase, s.turn, s.waiting_for, s.outcome, s.results, s.roster));
@@ -190,7 +186,7 @@ pub(super) async fn events(State(hall): Hall_, Path(name): Name) -> Page {
         let messages: u64 = study.so_far().traffic().values().map(|t| t.messages).sum();
         Some(format!("{told:?} {seen:?} {messages}"))
     };
-    let mut stopping = hall.stopping.clone();
+    let mut stopping = app.stopping.clone();
     Ok(sse::stream(PACE, state, async move {
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }))

@@ -1,13 +1,13 @@
 //! One item: its curves with what was observed, its information, its numbers.
 
 use super::results::{Cell, open, parts};
-use super::{Hall_, Page, frame, words};
+use super::{App, Page, frame, words};
+use crate::figure::{Numbers, figure};
+use crate::{Frame, Html, Link, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_figures::{characteristic_curves, item_information};
-use fedirt_ui::figure::{Numbers, figure};
-use fedirt_ui::{Frame, Html, Link, PageError, Visitor, render};
 
 #[derive(Template)]
 #[template(path = "item.html")]
@@ -32,11 +32,11 @@ struct ItemPage {
 
 /// `GET …/results/items/{item}`: items by their number, as names may hold anything.
 pub(super) async fn show(
-    State(hall): Hall_,
+    State(app): App,
     Path((name, number)): Path<(String, String)>,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let (seen, fit) = match open(&hall, &name, &visitor)? {
+    let (seen, fit) = match open(&app, &name, &visitor)? {
         Ok(found) => found,
         Err(none) => return Ok(none),
     };

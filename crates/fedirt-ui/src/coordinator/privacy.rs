@@ -1,15 +1,15 @@
 //! What was released when, what it cost, and what another ε would bring.
 
-use super::{Hall_, Name, Page, Seen, frame, words};
-use crate::forecast::{self, Forecast};
-use crate::study::Release;
+use super::{App, CoordinatorStudy, Name, Page, frame, words};
+use crate::figure::{Numbers, figure};
+use crate::{Fields, Frame, Html, Moment, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
+use fedirt_coordinator::forecast::{self, Forecast};
+use fedirt_coordinator::study::Release;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
-use fedirt_ui::figure::{Numbers, figure};
-use fedirt_ui::{Fields, Frame, Html, Moment, Visitor, render};
 
 struct Row {
     round: String,
@@ -35,23 +35,19 @@ struct PrivacyPage {
 }
 
 /// `GET /studies/{study}/privacy`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     Ok(render(&page(&visitor, &seen)))
 }
 
 /// `POST /studies/{study}/privacy`: a dry run at other ε.
 pub(super) async fn what_if(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
     Extension(fields): Extension<Fields>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     let mut page = page(&visitor, &seen);
     page.epsilons = fields.get("epsilons").to_owned();
     match epsilons(&page.epsilons) {
@@ -90,7 +86,7 @@ pub(super) async fn forecast(plan: &StudyPlan, list: Vec<f64>) -> Result<Forecas
         .unwrap_or_else(|_| Err("The forecast failed by a fault of the program; the log says more.".into()))
 }
 
-fn page(visitor: &Visitor, seen: &Seen) -> PrivacyPage {
+fn page(visitor: &Visitor, seen: &CoordinatorStudy) -> PrivacyPage {
     let released = seen.study.so_far().releases();
     let private = seen.plan.mode == Mode::Private;
     let row = |release: &Release| Row {

@@ -1,14 +1,14 @@
 //! Sites in order of their effects, as estimated or drawn towards zero.
 
 use super::results::{open, parts};
-use super::{Hall_, Name, Page, frame, words};
+use super::{App, Name, Page, frame, words};
+use crate::figure::{Numbers, figure};
+use crate::{Fields, Frame, Html, Link, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
 use fedirt_figures::site_effects;
 use fedirt_model::fit::Fit;
-use fedirt_ui::figure::{Numbers, figure};
-use fedirt_ui::{Fields, Frame, Html, Link, Visitor, render};
 
 #[derive(Template)]
 #[template(path = "sites.html")]
@@ -25,12 +25,12 @@ struct SitesPage {
 
 /// `GET …/results/sites`.
 pub(super) async fn show(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     RawQuery(query): RawQuery,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
-    let (seen, fit) = match open(&hall, &name, &visitor)? {
+    let (seen, fit) = match open(&app, &name, &visitor)? {
         Ok(found) => found,
         Err(none) => return Ok(none),
     };

@@ -1,13 +1,15 @@
 //! The pages from a browser's side: every role at every route, hostile names, empty states, and a study from form to results.
 
+mod browser;
+#[path = "../../fedirt-coordinator/tests/common/mod.rs"]
 mod common;
 
-use common::browser::{Browser, start};
+use browser::{Browser, start};
 use common::{Client, drive, invited};
-use fedirt_coordinator::pages::{self, Right, Role};
 use fedirt_coordinator::{Folder, Running};
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::{PlanItem, template};
+use fedirt_ui::{Right, Role, coordinator as pages};
 use std::time::Instant;
 
 fn house(studies: &[&str], mode: Mode) -> (tempfile::TempDir, Folder, Running) {
@@ -101,7 +103,7 @@ fn hostile_names_are_text() {
     let server = start(&folder);
     assert!(server.refused.is_empty(), "{:?}", server.refused);
     std::fs::create_dir_all(folder.results_of("reading")).unwrap();
-    let mut fit = common::browser::large_fit(3, 3);
+    let mut fit = browser::large_fit(3, 3);
     for item in &mut fit.items {
         item.name = format!("{bad}{}", item.name);
     }
@@ -282,7 +284,7 @@ fn five_hundred_items_and_sites_open_quickly() {
     let (_dir, folder, server) = house(&["reading", "maths"], Mode::Plain);
     for study in ["reading", "maths"] {
         std::fs::create_dir_all(folder.results_of(study)).unwrap();
-        let text = serde_json::to_string(&common::browser::large_fit(500, 500)).unwrap();
+        let text = serde_json::to_string(&browser::large_fit(500, 500)).unwrap();
         std::fs::write(folder.results_of(study).join("fit.json"), text).unwrap();
     }
     let browser = Browser::enter(&folder, &server, Role::Auditor);
@@ -308,14 +310,14 @@ fn five_hundred_items_and_sites_open_quickly() {
 #[test]
 fn a_revoked_login_is_out_and_a_new_one_is_in() {
     let (_dir, folder, server) = house(&["reading"], Mode::Plain);
-    assert!(server.pages.as_ref().unwrap().first.as_ref().unwrap().contains("/login#"));
+    assert!(server.pages.as_ref().unwrap().first_login.as_ref().unwrap().contains("/login#"));
     let browser = Browser::enter(&folder, &server, Role::Auditor);
     assert_eq!(browser.get("/").0, 200);
     pages::revoke(&folder, "auditor").unwrap();
     assert_eq!(browser.get("/").0, 401);
     server.stop().unwrap();
     let server = start(&folder);
-    assert_eq!(server.pages.as_ref().unwrap().first, None, "the first key is printed once");
+    assert_eq!(server.pages.as_ref().unwrap().first_login, None, "the first key is printed once");
     server.stop().unwrap();
 }
 

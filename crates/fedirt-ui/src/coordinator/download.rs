@@ -1,14 +1,14 @@
 //! Everything to take away: tables, the fit, the report, the plan, the command that repeats the fit, the audit bundle.
 
-use super::{Hall, Hall_, Name, Page, Seen, frame, repeat, words, xlsx};
-use crate::history;
+use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, repeat, words, xlsx};
+use crate::{Frame, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use fedirt_ui::{Frame, PageError, Visitor, render};
+use fedirt_coordinator::history;
 use std::sync::Arc;
 
 /// A file that can be had: name, kind, what it is, and whether it needs results.
@@ -56,13 +56,9 @@ struct DownloadPage {
 }
 
 /// `GET /studies/{study}/download`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
-    let finished = hall.fit(&name).is_some();
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
+    let finished = app.fit(&name).is_some();
     let line = |(file, _, what, needs): Offer| Line { file, what, there: finished || !needs };
     Ok(render(&DownloadPage {
         frame: frame(&visitor, &seen, "Download", "/download"),
@@ -75,8 +71,8 @@ pub(super) async fn show(
 }
 
 /// `GET /studies/{study}/download/{file}`.
-pub(super) async fn file(State(hall): Hall_, Path((name, file)): Path<(String, String)>) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn file(State(app): App, Path((name, file)): Path<(String, String)>) -> Page {
+    let seen = app.find(&name)?;
     let back = format!("/studies/{name}/download");
     // Only names of the list: nothing of an address becomes a path.
     let offered = |(known, ..): &Offer| *known == file && repeat::has(&seen.plan, known);
@@ -86,9 +82,9 @@ pub(super) async fn file(State(hall): Hall_, Path((name, file)): Path<(String, S
         );
     };
     if needs {
-        hall.needs_fit(&seen)?;
+        app.needs_fit(&seen)?;
     }
-    let work = tokio::task::spawn_blocking(move || content(&hall, &seen, file));
+    let work = tokio::task::spawn_blocking(move || content(&app, &seen, file));
     let bytes = work.await.map_err(|_| PageError::ours())?;
     let bytes = bytes.map_err(|text| PageError::bad(text).leading(&back, "Go back"))?;
     Ok(attached(&format!("{name}-{file}"), kind, bytes))
@@ -107,9 +103,9 @@ fn attached(name: &str, kind: &'static str, bytes: Vec<u8>) -> Response {
     response
 }
 
-fn content(hall: &Arc<Hall>, seen: &Seen, file: &str) -> Result<Vec<u8>, String> {
+fn content(app: &Arc<CoordinatorState>, seen: &CoordinatorStudy, file: &str) -> Result<Vec<u8>, String> {
     let name = seen.study.name.as_str();
-    let past = || history::read(&hall.folder, name).map_err(|e| e.to_string());
+    let past = || history::read(&app.folder, name).map_err(|e| e.to_string());
     match file {
         "plan.toml" => Ok(seen.study.plan.to_vec()),
         "codebook.csv" => Ok(repeat::codebook(&seen.plan).into_bytes()),
@@ -118,12 +114,12 @@ fn content(hall: &Arc<Hall>, seen: &Seen, file: &str) -> Result<Vec<u8>, String>
         "repeat.sh" => Ok(repeat::script(&seen.plan).into_bytes()),
         "history.csv" => Ok(history::csv(&past()?.entries).into_bytes()),
         "fit.xlsx" => {
-            let fit = hall.fit(name).ok_or("There are no results yet.")?;
+            let fit = app.fit(name).ok_or("There are no results yet.")?;
             xlsx::workbook(&fit, &seen.plan).map_err(|e| format!("The workbook cannot be written: {e}"))
         }
-        "audit.tar" => bundle(hall, seen, &history::csv(&past()?.entries)),
+        "audit.tar" => bundle(app, seen, &history::csv(&past()?.entries)),
         file => {
-            let path = hall.folder.results_of(name).join(file);
+            let path = app.folder.results_of(name).join(file);
             std::fs::read(&path)
                 .map_err(|_| format!("{file} is not among the results in the coordinator's folder."))
         }
@@ -131,7 +127,7 @@ fn content(hall: &Arc<Hall>, seen: &Seen, file: &str) -> Result<Vec<u8>, String>
 }
 
 /// Plan, history and results in one archive.
-fn bundle(hall: &Hall, seen: &Seen, history: &str) -> Result<Vec<u8>, String> {
+fn bundle(app: &CoordinatorState, seen: &CoordinatorStudy, history: &str) -> Result<Vec<u8>, String> {
     let name = seen.study.name.as_str();
     let mut out = Vec::new();
     let modified = seen.status.updated_ms / 1000;
@@ -139,7 +135,7 @@ fn bundle(hall: &Hall, seen: &Seen, history: &str) -> Result<Vec<u8>, String> {
     add("plan.toml", &seen.study.plan)?;
     add("history.csv", history.as_bytes())?;
     for (file, _, _, needs) in OFFERS {
-        if needs && let Ok(bytes) = std::fs::read(hall.folder.results_of(name).join(file)) {
+        if needs && let Ok(bytes) = std::fs::read(app.folder.results_of(name).join(file)) {
             add(file, &bytes)?;
         }
     }

@@ -1,19 +1,19 @@
 //! Setting up a study: the form, what would follow from it, and the plan that it writes.
 
 use super::plan_form::{Complaint, Form};
-use super::{Hall, Hall_, Page, privacy, words};
-use crate::{folder, forecast};
+use super::{App, CoordinatorState, Page, privacy, words};
+use crate::figure::{Numbers, figure};
+use crate::frame::respond;
+use crate::{Fields, Frame, Html, Link, PageError, Visitor};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
+use fedirt_coordinator::{folder, forecast};
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
-use fedirt_ui::figure::{Numbers, figure};
-use fedirt_ui::frame::respond;
-use fedirt_ui::{Fields, Frame, Html, Link, PageError, Visitor};
 use std::sync::Arc;
 
 /// ε of the forecast beside the form.
@@ -148,14 +148,14 @@ pub(super) async fn check(
 
 /// `POST /new`: writes the plan, and serves the study.
 pub(super) async fn create(
-    State(hall): Hall_,
+    State(app): App,
     Extension(visitor): Extension<Visitor>,
     Extension(fields): Extension<Fields>,
 ) -> Page {
     let form = Form::of(&fields);
     let read = form.plan();
     let made = match read {
-        Ok((text, plan)) => write(hall, text, plan.study).await?,
+        Ok((text, plan)) => write(app, text, plan.study).await?,
         Err(complaints) => Err(complaints),
     };
     match made {
@@ -170,12 +170,12 @@ pub(super) async fn create(
 
 /// Writes a plan and opens its study; returns where it is seen, or what is wrong with its name.
 async fn write(
-    hall: Arc<Hall>,
+    app: Arc<CoordinatorState>,
     text: String,
     study: String,
 ) -> Result<Result<String, Vec<Complaint>>, PageError> {
     let work = move || {
-        let path = hall.folder.plans().join(format!("{study}.toml"));
+        let path = app.folder.plans().join(format!("{study}.toml"));
         match folder::create(&path, &text) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -188,7 +188,7 @@ async fn write(
                 )));
             }
         }
-        match hall.studies.open(&path) {
+        match app.studies.open(&path) {
             Ok(_) => Ok(Ok(format!("/studies/{study}"))),
             Err(error) => {
                 // A plan that cannot be served must not be found at the next start.

@@ -1,7 +1,9 @@
 //! Two fits side by side: items of the same name, their differences, and how large those are for their errors.
 
 use super::results::open;
-use super::{Hall, Hall_, Name, Page, Seen, frame, words};
+use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, words};
+use crate::figure::{Numbers, figure, table};
+use crate::{Fields, Frame, Html, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
@@ -9,8 +11,6 @@ use fedirt_data::{ItemPair, ItemValue, compare};
 use fedirt_figures::escape;
 use fedirt_figures::{Figure, Table};
 use fedirt_model::fit::Fit;
-use fedirt_ui::figure::{Numbers, figure, table};
-use fedirt_ui::{Fields, Frame, Html, Visitor, render};
 
 #[derive(Template)]
 #[template(path = "compare.html")]
@@ -39,19 +39,19 @@ struct Against {
 
 /// `GET /studies/{study}/compare?with=OTHER`.
 pub(super) async fn show(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     RawQuery(query): RawQuery,
     Extension(visitor): Extension<Visitor>,
 ) -> Page {
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let seen = hall.find(&name)?;
-    let own = hall.fit(&name);
+    let seen = app.find(&name)?;
+    let own = app.fit(&name);
     let chosen = query.get("with").to_owned();
-    let mut page = page(&hall, &visitor, &seen);
+    let mut page = page(&app, &visitor, &seen);
     page.has_fit = own.is_some();
     if let (Some(own), false) = (own, chosen.is_empty()) {
-        match hall.fit(&chosen) {
+        match app.fit(&chosen) {
             Some(other) => page.against = Some(against(&own, &other, &chosen)),
             None => page.problem = Some(format!("{chosen} has no results to compare with.")),
         }
@@ -62,16 +62,16 @@ pub(super) async fn show(
 
 /// `POST /studies/{study}/compare`: with a `fit.json` from elsewhere, which is kept nowhere.
 pub(super) async fn with_file(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
     Extension(fields): Extension<Fields>,
 ) -> Page {
-    let (seen, own) = match open(&hall, &name, &visitor)? {
+    let (seen, own) = match open(&app, &name, &visitor)? {
         Ok(found) => found,
         Err(none) => return Ok(none),
     };
-    let mut page = page(&hall, &visitor, &seen);
+    let mut page = page(&app, &visitor, &seen);
     page.has_fit = true;
     match serde_json::from_str::<Fit>(fields.get("fit")) {
         Ok(other) => page.against = Some(against(&own, &other, "the other fit")),
@@ -84,13 +84,13 @@ pub(super) async fn with_file(
     Ok(render(&page))
 }
 
-fn page(hall: &Hall, visitor: &Visitor, seen: &Seen) -> ComparePage {
+fn page(app: &CoordinatorState, visitor: &Visitor, seen: &CoordinatorStudy) -> ComparePage {
     let name = seen.study.name.to_string();
-    let others = hall.studies.all().into_iter().map(|s| s.name.to_string());
+    let others = app.studies.all().into_iter().map(|s| s.name.to_string());
     ComparePage {
         frame: frame(visitor, seen, "Compare", "/compare"),
         subtitle: words::subtitle(seen),
-        others: others.filter(|other| *other != name && hall.fit(other).is_some()).collect(),
+        others: others.filter(|other| *other != name && app.fit(other).is_some()).collect(),
         name,
         chosen: String::new(),
         against: None,

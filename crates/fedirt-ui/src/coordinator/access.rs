@@ -1,8 +1,8 @@
 //! Who may log in, for operators. Works beside a coordinator that runs: it reads the file again when that has changed.
 
-use super::house::new_key;
-use crate::{Error, Folder, clock};
-use fedirt_ui::{Access, AccessError, Login, Role, Secret};
+use super::serve::new_key;
+use crate::{Access, AccessError, Login, Role, Secret};
+use fedirt_coordinator::{Error, Folder, clock};
 
 fn told(error: AccessError) -> Error {
     Error::Told(error.to_string())

@@ -1,12 +1,12 @@
 //! From a form to the text of a plan: the text that `fedirt coordinator init` writes, with the form's answers in it.
 
 use super::plan_items;
-use crate::edit::{EditError, TomlEdit};
+use crate::Fields;
+use fedirt_coordinator::edit::{EditError, TomlEdit};
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::{Booklet, PlanError, PlanField, StudyPlan, template};
 use fedirt_protocol::terms::OnLoss;
-use fedirt_ui::Fields;
 use std::collections::BTreeMap;
 use toml_edit::Value;
 

@@ -1,7 +1,7 @@
 //! The items of a form, with their models and known parameters, and the booklets that hold them.
 
 use super::plan_form::{Complaint, Form};
-use crate::codebook;
+use fedirt_coordinator::codebook;
 use fedirt_data::Input;
 use fedirt_model::items::model;
 use fedirt_model::statistics::Mode;

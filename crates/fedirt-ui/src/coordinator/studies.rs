@@ -1,10 +1,10 @@
 //! The list of studies, a study's plan, and help.
 
-use super::{Hall_, Name, Page, frame, words};
+use super::{App, Name, Page, frame, words};
+use crate::{Frame, Link, Moment, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
-use fedirt_ui::{Frame, Link, Moment, Visitor, render};
 
 struct Row {
     name: String,
@@ -38,9 +38,9 @@ fn some(names: &[String]) -> String {
 }
 
 /// `GET /`.
-pub(super) async fn show(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
-    let rows = hall.studies.all().into_iter().filter_map(|study| {
-        let seen = hall.see(study)?;
+pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
+    let rows = app.studies.all().into_iter().filter_map(|study| {
+        let seen = app.see(study)?;
         let (state, class) = words::state(&seen.status);
         let declared = seen.study.so_far().declared();
         let rounds = seen.study.so_far().rounds().len().max(seen.study.so_far().releases().len());
@@ -77,12 +77,8 @@ struct PlanPage {
 }
 
 /// `GET /studies/{study}/plan`.
-pub(super) async fn plan(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn plan(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     let text = String::from_utf8_lossy(&seen.study.plan).into_owned();
     Ok(render(&PlanPage {
         frame: frame(&visitor, &seen, "Plan", "/plan"),
@@ -102,7 +98,7 @@ struct HelpPage {
 }
 
 /// `GET /help`.
-pub(super) async fn help(State(hall): Hall_, Extension(visitor): Extension<Visitor>) -> Page {
+pub(super) async fn help(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
     let frame = Frame::of(&visitor, "Help").under(vec![Link::new("/", "Studies")]);
-    Ok(render(&HelpPage { frame, folder: hall.folder.path().display().to_string() }))
+    Ok(render(&HelpPage { frame, folder: app.folder.path().display().to_string() }))
 }

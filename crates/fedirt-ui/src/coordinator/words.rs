@@ -1,7 +1,7 @@
 //! What things are called on pages.
 
-use super::Seen;
-use crate::status::StudyStatus;
+use super::CoordinatorStudy;
+use fedirt_coordinator::status::StudyStatus;
 use fedirt_model::fit::Fit;
 use fedirt_model::items;
 use fedirt_model::statistics::Mode;
@@ -119,7 +119,7 @@ pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
 }
 
 /// The line under a study's name.
-pub(super) fn subtitle(seen: &Seen) -> String {
+pub(super) fn subtitle(seen: &CoordinatorStudy) -> String {
     format!(
         "{}, {}, {}. {}",
         seen.plan.mode.name(),

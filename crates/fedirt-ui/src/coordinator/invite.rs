@@ -1,11 +1,11 @@
 //! Invitations: made once, shown once, printed or copied, and never seen again.
 
-use super::{Hall_, Name, Page, Seen, frame, words};
-use crate::{authority, invite};
+use super::{App, CoordinatorStudy, Name, Page, frame, words};
+use crate::{Fields, Frame, Moment, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
-use fedirt_ui::{Fields, Frame, Moment, PageError, Visitor, render};
+use fedirt_coordinator::{authority, invite};
 
 struct Site {
     name: String,
@@ -44,12 +44,12 @@ struct InvitedPage {
     authority: Option<String>,
 }
 
-fn fingerprint(hall: &super::Hall) -> Option<String> {
-    let certificate = authority::certificate(&hall.folder, &hall.settings).ok()??;
+fn fingerprint(app: &super::CoordinatorState) -> Option<String> {
+    let certificate = authority::certificate(&app.folder, &app.settings).ok()??;
     Some(authority::fingerprint(&certificate))
 }
 
-fn sites(seen: &Seen) -> Vec<Site> {
+fn sites(seen: &CoordinatorStudy) -> Vec<Site> {
     let declared = seen.study.so_far().declared();
     let known = |name: &String| seen.status.sites.iter().find(|site| site.name == *name);
     let site = |name: &String| Site {
@@ -61,30 +61,26 @@ fn sites(seen: &Seen) -> Vec<Site> {
 }
 
 /// `GET /studies/{study}/invite`.
-pub(super) async fn show(
-    State(hall): Hall_,
-    Path(name): Name,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
-    let seen = hall.find(&name)?;
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    let seen = app.find(&name)?;
     Ok(render(&InvitePage {
         frame: frame(&visitor, &seen, "Invite", "/roster"),
         subtitle: words::subtitle(&seen),
         sites: sites(&seen),
-        address: hall.settings.public_address(hall.settings.listen.port()),
-        authority: fingerprint(&hall),
+        address: app.settings.public_address(app.settings.listen.port()),
+        authority: fingerprint(&app),
         name,
     }))
 }
 
 /// `POST /studies/{study}/invite`.
 pub(super) async fn make(
-    State(hall): Hall_,
+    State(app): App,
     Path(name): Name,
     Extension(visitor): Extension<Visitor>,
     Extension(fields): Extension<Fields>,
 ) -> Page {
-    let seen = hall.find(&name)?;
+    let seen = app.find(&name)?;
     let back = format!("/studies/{name}/invite");
     let bad = |text: &str| Err(PageError::bad(text).leading(&back, "Go back"));
     let wanted: Vec<String> = fields.all("site").map(str::to_owned).collect();
@@ -96,7 +92,7 @@ pub(super) async fn make(
         return bad("Days: a whole number from 1 to 365 is needed.");
     };
     let address = Some(fields.get("address").to_owned()).filter(|address| !address.is_empty());
-    let (folder, study, called) = (hall.folder.clone(), name.clone(), address.clone());
+    let (folder, study, called) = (app.folder.clone(), name.clone(), address.clone());
     let work = move || {
         let (mut made, mut problems) = (Vec::new(), Vec::new());
         for site in wanted {
@@ -122,9 +118,9 @@ pub(super) async fn make(
         subtitle: words::subtitle(&seen),
         made,
         problems,
-        address: address.unwrap_or_else(|| hall.settings.public_address(hall.settings.listen.port())),
+        address: address.unwrap_or_else(|| app.settings.public_address(app.settings.listen.port())),
         plan: seen.status.plan.clone(),
-        authority: fingerprint(&hall),
+        authority: fingerprint(&app),
         name,
     }))
 }
