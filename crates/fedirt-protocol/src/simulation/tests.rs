@@ -29,3 +29,11 @@ fn no_rule_is_broken_in_a_hundred_worlds() {
 fn a_seed_replays_the_same_world() {
     assert_eq!(run(17), run(17));
 }
+
+/// A world in which a site went down between the record of a release and the answer, made the record anew, and counted both
+/// against a limit of few rounds: it refused an honest coordinator.
+#[test]
+fn a_record_that_is_made_anew_after_a_crash_counts_once() {
+    let report = run(5866).expect("no rule is broken");
+    assert!(report.crashes > 0);
+}

@@ -115,7 +115,7 @@ impl SiteMachine {
         self.persist(SiteEvent::Pinned(shared.clone()))
     }
 
-    /// Every release counts, attempts too. In `private` the budget counts attempts: each is paid for.
+    /// Every attempt in which numbers have left counts; one that released nothing does not. In `private` the budget counts attempts: each is paid for.
     pub(super) fn check_rounds(&self, turn: Turn) -> Result<(), Refusal> {
         let most = self.policy.most_exchanges(&self.terms);
         let used_up = self.terms.mode != Mode::Private && self.past.releases() >= most;

@@ -25,8 +25,9 @@ pub(super) struct Past {
     published: Option<Turn>,
     /// The cohort and the items of its calibration.
     design: Option<(BTreeSet<SiteId>, [u8; 32])>,
-    /// How often numbers have left, attempts included.
-    releases: u32,
+    /// The attempts in which numbers have left, or may have. A record that is made anew after a crash, because the answer was
+    /// not on disk yet, is of the same attempt, the same question and the same numbers: it counts once.
+    released: BTreeSet<Turn>,
     /// μ² that this study has spent here: the price of every question that was accepted.
     spent: f64,
     place: Option<Place>,
@@ -40,7 +41,7 @@ impl Past {
             totals: None,
             published: None,
             design: None,
-            releases: 0,
+            released: BTreeSet::new(),
             spent: 0.0,
             place: None,
         }
@@ -50,8 +51,9 @@ impl Past {
         &self.points
     }
 
+    /// In how many attempts numbers have left.
     pub(super) fn releases(&self) -> u32 {
-        self.releases
+        u32::try_from(self.released.len()).unwrap_or(u32::MAX)
     }
 
     pub(super) fn spent(&self) -> f64 {
@@ -118,8 +120,9 @@ impl Past {
                 self.chain.extend(&cohort)?;
             }
         }
-        self.points.extend(release.points.iter().cloned());
-        self.releases += 1;
+        if self.released.insert(release.turn) {
+            self.points.extend(release.points.iter().cloned());
+        }
         if release.by_name {
             self.published = Some(release.turn);
         }
