@@ -6,6 +6,7 @@ use super::study::Study;
 use fedirt_model::private::MissingAnswers;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
+use fedirt_protocol::plan::WHAT_SECURE_KEEPS;
 use fedirt_protocol::preview;
 pub use fedirt_protocol::preview::{RoundPreview, StatisticPreview};
 use fedirt_protocol::private::incomplete_rows;
@@ -81,15 +82,24 @@ fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
                 .into(),
         ),
         Mode::Secure => remarks.push(
-            "Mode secure: what leaves are these numbers under masks, which look like dice. Only the sum over all sites opens. \
-             A question about items that few sites give is refused."
-                .into(),
+            format!(
+                "Mode secure: what leaves are these numbers under masks, which look like dice. Only the sum over all sites \
+                 opens, rounded to the digits that estimates need. {WHAT_SECURE_KEEPS} A question about items that few sites \
+                 give is refused."
+            ),
         ),
     }
     if study.plan.pooled_rows_may_be_inferred() {
         remarks.push(
             "The pooled rows may be inferred: with 12 items or fewer, or fewer than 1000 students, the sums can determine \
-             which answer patterns all sites together have (not who gave them, nor at which site)."
+             which answer patterns all sites together have (not who gave them)."
+                .into(),
+        );
+    }
+    if study.plan.sites_may_be_inferred() {
+        remarks.push(
+            "Rows and sites may be inferred: because site effects are estimated, a coordinator that computes may find out which \
+             answers belong to the same site."
                 .into(),
         );
     }

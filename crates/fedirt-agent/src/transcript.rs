@@ -9,7 +9,7 @@ use super::{AgentError, clock};
 use fedirt_model::statistics::{Combination, Statistic};
 use fedirt_privacy::secure::SignedHello;
 use fedirt_protocol::codec;
-use fedirt_protocol::encoding;
+use fedirt_protocol::encoding::{self, Precision};
 use fedirt_protocol::message::{Broadcast, Question, Sums, ToCoordinator, Turn};
 use serde::Serialize;
 use std::fs::File;
@@ -117,7 +117,7 @@ fn statistics(message: &ToCoordinator, question: Option<&(Turn, Broadcast)>) -> 
     };
     if let (Sums::Plain(words), Question::Sums(request)) = (sums, &told.question) {
         let decode = |combination, words: &[u64]| {
-            encoding::decode(request, told.bounds, combination, words).unwrap_or_default()
+            encoding::decode(request, told.bounds, Precision::Full, combination, words).unwrap_or_default()
         };
         let mut all = decode(Combination::Sum, words);
         all.extend(decode(Combination::BySite, by_name));

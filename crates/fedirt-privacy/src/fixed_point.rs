@@ -45,6 +45,19 @@ impl FixedPoint {
         Ok(Self { bound, scale: 2f64.powi(bits) })
     }
 
+    /// No finer than this step, or the nearest power of two below it: digits that nobody needs would only tell more.
+    /// Whole numbers stay exact.
+    #[must_use]
+    pub fn no_finer_than(self, step: f64) -> Self {
+        let bits = (-step.log2()).ceil().clamp(f64::from(MIN_FRACTION_BITS), f64::from(MAX_FRACTION_BITS));
+        Self { scale: self.scale.min(bits.exp2()), ..self }
+    }
+
+    /// The distance between neighbouring numbers.
+    pub fn step(&self) -> f64 {
+        self.scale.recip()
+    }
+
     /// Converts numbers to ring elements, rounded to nearest.
     pub fn encode(&self, values: &[f64]) -> Result<Vec<u64>, FixedPointError> {
         values
@@ -88,6 +101,18 @@ mod tests {
             let sum: f64 = values.iter().sum();
             prop_assert!((format.decode(&forward)[0] - sum).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn digits_that_nobody_needs_are_rounded_away() {
+        let full = FixedPoint::for_bound(1e4).unwrap();
+        let coarse = full.no_finer_than(1e-4);
+        assert!(coarse.step() <= 1e-4 && coarse.step() > 0.5e-4, "{}", coarse.step());
+        let told = coarse.decode(&coarse.encode(&[0.123_456_789, 17.0]).unwrap());
+        assert!((told[0] - 0.123_456_789).abs() <= 0.5e-4 && told[0] != 0.123_456_789);
+        assert_eq!(told[1], 17.0, "a count stays exact");
+        assert_eq!(full.no_finer_than(1e-30).step(), full.step(), "never finer than the room allows");
+        assert_eq!(full.no_finer_than(1e9).step(), 2f64.powi(-MIN_FRACTION_BITS));
     }
 
     #[test]

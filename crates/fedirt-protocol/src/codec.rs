@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The version of the messages that are written. Another layout is another version. In version 2 a result names the
-/// parameters of its items.
-pub const VERSION: u8 = 2;
+/// parameters of its items; in version 3 the sums of `secure` have fewer digits, so that programs of version 2 must not add theirs.
+pub const VERSION: u8 = 3;
 
 /// The oldest version that is read: all messages but results have had the same layout since, and a study that began before
 /// an upgrade goes on after it.

@@ -30,11 +30,49 @@ pub enum EncodingError {
     },
 }
 
+/// How many digits of a number leave a site.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Precision {
+    /// As many as there is room for (`plain`: the coordinator sees each site's numbers anyway).
+    Full,
+    /// Only as many as the estimates need (`secure`). The further digits of a sum over sites with effects of their own tell
+    /// which rows were at the same site.
+    Needed {
+        /// The gradient per student at which the calibration stops.
+        tolerance: f64,
+    },
+}
+
+/// A tolerance below this asks `secure` for digits that no estimate needs.
+pub const FINEST_TOLERANCE: f64 = 1e-8;
+
+impl Precision {
+    /// The step of a sum over `count` contributions from this many sites.
+    ///
+    /// A tenth of the tolerance lets the maximisation see that it may stop. Rounding errors of K sites add up to
+    /// step·√(K/12), and a gradient's own spread is of the order √count: 3e-6·√(count / K) keeps what they move in an
+    /// estimate below 1e-4 of its standard error (tests `secure.rs`).
+    fn step(self, count: f64, sites: f64) -> Option<f64> {
+        match self {
+            Self::Full => None,
+            Self::Needed { tolerance } => {
+                let enough = 0.1 * tolerance.max(FINEST_TOLERANCE) * count;
+                Some(enough.min(3e-6 * count.sqrt()) / sites.max(1.0).sqrt())
+            }
+        }
+    }
+}
+
 /// The fixed-point format of a tensor: its bound on one contribution, times how many contributions there are.
 ///
 /// Weights are scaled to add up to the number of students, so sums that are linear in them have the bound of that many
 /// students.
-fn format(request: &Request, bounds: Bounds, tensor: &Tensor) -> Result<FixedPoint, EncodingError> {
+fn format(
+    request: &Request,
+    bounds: Bounds,
+    precision: Precision,
+    tensor: &Tensor,
+) -> Result<FixedPoint, EncodingError> {
     let (students, sites) = (bounds.students as f64, bounds.sites as f64);
     let count = match tensor.bound.per {
         Per::Student => students,
@@ -44,8 +82,14 @@ fn format(request: &Request, bounds: Bounds, tensor: &Tensor) -> Result<FixedPoi
     };
     // Twice the bound where weights are scaled: their sum is the number of students only up to rounding.
     let room = if request.weighted { 2.0 } else { 1.0 };
-    FixedPoint::for_bound(tensor.bound.largest * count.max(1.0) * room)
-        .map_err(|error| EncodingError::FixedPoint { statistic: tensor.statistic.name, error })
+    let format = FixedPoint::for_bound(tensor.bound.largest * count.max(1.0) * room)
+        .map_err(|error| EncodingError::FixedPoint { statistic: tensor.statistic.name, error })?;
+    // What is told by name is told to be read.
+    let step = match tensor.statistic.combination {
+        Combination::Sum => precision.step(count.max(1.0), sites),
+        Combination::BySite => None,
+    };
+    Ok(step.map_or(format, |step| format.no_finer_than(step)))
 }
 
 /// A site's numbers as ring elements.
@@ -67,10 +111,15 @@ pub fn summed_len(request: &Request) -> usize {
 }
 
 /// A site's numbers as ring elements.
-pub fn encode(request: &Request, bounds: Bounds, summary: &Summary) -> Result<Encoded, EncodingError> {
+pub fn encode(
+    request: &Request,
+    bounds: Bounds,
+    precision: Precision,
+    summary: &Summary,
+) -> Result<Encoded, EncodingError> {
     let mut encoded = Encoded { summed: Vec::with_capacity(summed_len(request)), by_name: Vec::new() };
     for (tensor, numbers) in summary.tensors() {
-        let words = format(request, bounds, tensor)?
+        let words = format(request, bounds, precision, tensor)?
             .encode(numbers)
             .map_err(|error| EncodingError::FixedPoint { statistic: tensor.statistic.name, error })?;
         match tensor.statistic.combination {
@@ -85,6 +134,7 @@ pub fn encode(request: &Request, bounds: Bounds, summary: &Summary) -> Result<En
 pub fn decode(
     request: &Request,
     bounds: Bounds,
+    precision: Precision,
     combination: Combination,
     words: &[u64],
 ) -> Result<Named, EncodingError> {
@@ -99,7 +149,7 @@ pub fn decode(
         .map(|tensor| {
             let (mine, after) = rest.split_at(tensor.len());
             rest = after;
-            Ok((tensor.statistic, format(request, bounds, tensor)?.decode(mine)))
+            Ok((tensor.statistic, format(request, bounds, precision, tensor)?.decode(mine)))
         })
         .collect()
 }

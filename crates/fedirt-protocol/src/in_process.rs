@@ -4,12 +4,13 @@ use crate::coordinator::{
     Aggregator, Coordinator, CoordinatorError, ExactSum, Finished, Input, Output, Rejection, Robust,
 };
 use crate::declaration::{Bounds, Declaration};
+use crate::encoding::{self, Precision};
 use crate::message::{Broadcast, Notice, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::Policy;
 use crate::private::PrivateTerms;
 use crate::site::{SiteMachine, SiteOutput};
 use crate::terms::{Deadlines, OnLoss, Terms};
-use crate::{SiteId, StudyId, Timestamp, codec, encoding};
+use crate::{SiteId, StudyId, Timestamp, codec};
 use fedirt_model::centre::Plan;
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::responses::ResponseTable;
@@ -282,7 +283,8 @@ fn show(
         (Sums::Masked(bytes), _) => observer.sent(site, turn, question, Sent::Masked(bytes)),
         (Sums::Plain(_), Question::Scores { .. }) => {}
         (Sums::Plain(words), Question::Sums(request)) => {
-            let decode = |combination, words| encoding::decode(request, bounds, combination, words);
+            let decode =
+                |combination, words| encoding::decode(request, bounds, Precision::Full, combination, words);
             if let (Ok(mut numbers), Ok(named)) =
                 (decode(Combination::Sum, words), decode(Combination::BySite, by_name))
             {

@@ -222,7 +222,7 @@ impl Policy {
                 refusals.push(PolicyRefusal::Risk("reveal_lost_site"));
             }
             if pooled_rows_inferred && !self.allow_pooled_rows_inferred {
-                refusals.push(PolicyRefusal::Risk("pooled_rows_may_be_inferred"));
+                refusals.push(PolicyRefusal::Risk("rows_and_sites_may_be_inferred"));
             }
         }
         let (plan, own) = (terms.estimation_rounds(), self.max_rounds);

@@ -1,5 +1,6 @@
 //! The terms of a study as both machines know them: what the plan says, ready for use.
 
+use crate::encoding::Precision;
 use crate::message::Turn;
 use crate::private::PrivateTerms;
 use fedirt_model::centre::{CLOSING_EXCHANGES, FEWEST_ROUNDS, Plan};
@@ -94,6 +95,14 @@ impl Terms {
             Mode::Plain => None,
             Mode::Secure => Some(Protection::Sums(self.thresholds)),
             Mode::Private => Some(Protection::Noise),
+        }
+    }
+
+    /// How many digits of a number leave a site.
+    pub fn precision(&self) -> Precision {
+        match self.mode {
+            Mode::Secure => Precision::Needed { tolerance: self.plan.settings.tolerance },
+            Mode::Plain | Mode::Private => Precision::Full,
         }
     }
 

@@ -41,6 +41,7 @@ fn the_template_is_a_plan_in_every_mode() {
             assert!(!words.contains("booklet") && !words.contains("δ is"), "{words}");
             assert!(words.contains(mode.name()), "{words}");
             assert_eq!(words.contains("may be inferred"), mode == Mode::Secure && students == 100);
+            assert_eq!(words.contains("a coordinator that computes"), mode == Mode::Secure, "{words}");
         }
     }
 }
@@ -48,8 +49,23 @@ fn the_template_is_a_plan_in_every_mode() {
 #[test]
 fn risks_that_are_not_named_are_refused() {
     let secure = template("s", Mode::Secure, &names(3), &items(5), 100);
-    let named = secure.replace("pooled_rows_may_be_inferred = true", "pooled_rows_may_be_inferred = false");
-    assert!(problems(&named)[0].contains("pooled_rows_may_be_inferred"));
+    let risk = "rows_and_sites_may_be_inferred = true";
+    let named = secure.replace(risk, "rows_and_sites_may_be_inferred = false");
+    assert!(problems(&named)[0].contains("rows_and_sites_may_be_inferred"));
+    // Many items and students, but with site effects; without them there is nothing to name.
+    let large = template("s", Mode::Secure, &names(4), &items(30), 5000).replace(risk, "");
+    assert!(problems(&large)[0].contains("rows_and_sites_may_be_inferred"));
+    let linear = large.replace("effects = \"fixed\"", "effects = \"none\"");
+    assert!(StudyPlan::parse(&linear).is_ok());
+    // Plans of earlier releases keep working, with the name that the risk had.
+    assert!(StudyPlan::parse(&secure.replace(risk, "pooled_rows_may_be_inferred = true")).is_ok());
+    let unnamed = secure.replace(risk, "pooled_rows_may_be_inferred = false");
+    assert!(problems(&unnamed)[0].contains("rows_and_sites_may_be_inferred"));
+    let old = template("s", Mode::Secure, &names(4), &items(30), 5000);
+    let old = StudyPlan::parse(&old.replace(risk, "pooled_rows_may_be_inferred = false"));
+    assert!(old.expect("a plan of its time").in_words().join(" ").contains("belong to the same site"));
+    let fine = secure.replace("tolerance = 1e-6", "tolerance = 1e-9");
+    assert!(problems(&fine)[0].contains("more digits than estimates need"));
     let named = secure.replace("the_other_two = true", "the_other_two = false");
     assert!(problems(&named)[0].contains("each_site_sees_the_sum_of_the_other_two"));
     let loss = secure.replace("on_loss = \"wait\"", "on_loss = \"reveal_lost_site\"");

@@ -140,3 +140,34 @@ fn the_masks_do_not_touch_a_bit_of_the_result() {
     assert_eq!(one.items, other.items);
     assert_eq!(one.loglik, other.loglik);
 }
+
+/// Digits that leave in `secure` are those that the tolerance needs, and the estimates stay where they are.
+#[test]
+fn fewer_digits_move_no_estimate_by_a_ten_thousandth_of_its_standard_error() {
+    for (count, students, effects) in [
+        (3, 40, Effects::Fixed),
+        (5, 150, Effects::Random),
+        (4, 2000, Effects::Fixed),
+        (30, 30, Effects::Fixed),
+    ] {
+        let (models, tables) = sites(count, students);
+        let plan = secure_plan(&models, effects);
+        let (secure, _) = run(Mode::Secure, plan.clone(), &tables).expect("a secure fit");
+        // The two start differently: the plain one is run to the end, so that what differs is not its own tolerance.
+        let mut fine = plan;
+        fine.settings.tolerance = 1e-9;
+        let (plain, _) = run(Mode::Plain, fine, &tables).expect("a plain fit");
+        assert_eq!(secure.converged, Some(true));
+        for (item, known) in secure.items.iter().zip(&plain.items) {
+            let numbers = |i: &fedirt_model::fit::FitItem| -> Vec<f64> {
+                [i.a].iter().chain(&i.d).flatten().copied().collect()
+            };
+            let errors = [known.se_a].iter().chain(&known.se_d).flatten().copied().collect::<Vec<f64>>();
+            assert_eq!(errors.len(), numbers(known).len(), "{}", item.name);
+            for ((told, exact), se) in numbers(item).iter().zip(numbers(known)).zip(errors) {
+                let far = (told - exact).abs() / se;
+                assert!(far < 1e-4, "{count} × {students} {effects:?}, {}: {far:e} SE", item.name);
+            }
+        }
+    }
+}

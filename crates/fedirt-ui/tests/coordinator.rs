@@ -183,7 +183,7 @@ fn a_study_from_the_form() {
         "on_loss = \"end\"",
         "hello_seconds = 5400",
         "name = \"m4\"",
-        "pooled_rows_may_be_inferred = true",
+        "rows_and_sites_may_be_inferred = true",
     ] {
         assert!(plan.contains(line), "{line}\n{plan}");
     }

@@ -1,7 +1,7 @@
 //! Ways to combine the sites' answers.
 
 use crate::declaration::Bounds;
-use crate::encoding::{self, EncodingError};
+use crate::encoding::{self, EncodingError, Precision};
 use fedirt_model::exchange::Request;
 use fedirt_model::questions::Named;
 use fedirt_model::statistics::Combination;
@@ -31,6 +31,6 @@ impl Aggregator for ExactSum {
     ) -> Result<Named, EncodingError> {
         let mut total = vec![0u64; encoding::summed_len(request)];
         answers.iter().for_each(|words| fixed_point::add(&mut total, words));
-        encoding::decode(request, bounds, Combination::Sum, &total)
+        encoding::decode(request, bounds, Precision::Full, Combination::Sum, &total)
     }
 }

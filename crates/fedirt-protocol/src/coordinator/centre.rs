@@ -82,16 +82,18 @@ impl Centre {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         match (self, question) {
             (Self::Exact(calibration), Question::Sums(request)) => {
-                let bounds = declarations.bounds(cohort);
+                let (bounds, precision) = (declarations.bounds(cohort), terms.precision());
                 let all = |error| CoordinatorError::Encoding { site: "all".into(), error };
                 let sums = match brought {
-                    Brought::Total(total) => encoding::decode(request, bounds, Combination::Sum, &total),
+                    Brought::Total(total) => {
+                        encoding::decode(request, bounds, precision, Combination::Sum, &total)
+                    }
                     Brought::Single(words, aggregator) => aggregator.aggregate(request, bounds, &words),
                 }
                 .map_err(all)?;
                 let mut by_site = Vec::new();
                 for (site, words) in by_name {
-                    let kept = encoding::decode(request, bounds, Combination::BySite, words);
+                    let kept = encoding::decode(request, bounds, precision, Combination::BySite, words);
                     by_site.push(
                         kept.map_err(|error| CoordinatorError::Encoding { site: terms.label(site), error })?,
                     );

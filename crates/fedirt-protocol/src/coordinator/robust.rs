@@ -6,7 +6,7 @@
 
 use super::aggregate::Aggregator;
 use crate::declaration::Bounds;
-use crate::encoding::{self, EncodingError};
+use crate::encoding::{self, EncodingError, Precision};
 use fedirt_model::exchange::Request;
 use fedirt_model::questions::{GRADIENT, Named};
 use fedirt_model::statistics::Combination;
@@ -45,7 +45,8 @@ impl Aggregator for Robust {
         bounds: Bounds,
         answers: &[&[u64]],
     ) -> Result<Named, EncodingError> {
-        let decode = |words: &&[u64]| encoding::decode(request, bounds, Combination::Sum, words);
+        let decode =
+            |words: &&[u64]| encoding::decode(request, bounds, Precision::Full, Combination::Sum, words);
         let sites: Vec<Named> = answers.iter().map(decode).collect::<Result<_, _>>()?;
         let Some(first) = sites.first() else { return Ok(Vec::new()) };
         let mut out = Vec::with_capacity(first.len());

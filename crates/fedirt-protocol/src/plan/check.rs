@@ -1,6 +1,7 @@
 //! What a plan must fulfil, all complaints at once.
 
 use super::{FORMAT, PlanField, PlanProblem, StudyPlan};
+use crate::encoding::FINEST_TOLERANCE;
 use crate::terms::OnLoss;
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::design::MAX_CATEGORIES;
@@ -40,6 +41,7 @@ impl StudyPlan {
         self.check_items(&mut problems);
         self.check_model(&mut problems);
         self.check_privacy(&mut problems);
+        self.check_precision(&mut problems);
         self.check_risks(&mut problems);
         problems
     }
@@ -203,6 +205,16 @@ impl StudyPlan {
         }
     }
 
+    /// Digits beyond what estimates need would only tell more of the rows.
+    fn check_precision(&self, problems: &mut Vec<PlanProblem>) {
+        if self.mode == Mode::Secure && self.model.tolerance < FINEST_TOLERANCE {
+            problems.push(PlanField::Tolerance.wrong(format!(
+                "model: a tolerance of {:e} asks for more digits than estimates need; in mode secure {FINEST_TOLERANCE:e} is the finest",
+                self.model.tolerance
+            )));
+        }
+    }
+
     fn check_risks(&self, problems: &mut Vec<PlanProblem>) {
         let mut must = |brings: bool, named: bool, name: &str, why: &str| {
             if brings && !named {
@@ -219,10 +231,10 @@ impl StudyPlan {
             "in plain mode the coordinator can rebuild rows of a site from its sums",
         );
         must(
-            self.mode == Mode::Secure && self.pooled_rows_may_be_inferred(),
-            self.risks.pooled_rows_may_be_inferred,
-            "pooled_rows_may_be_inferred",
-            "with 12 items or fewer, or fewer than 1000 students, exact sums can determine the pooled table of all answers (not who gave them, nor at which site)",
+            self.mode == Mode::Secure && (self.pooled_rows_may_be_inferred() || self.sites_may_be_inferred()),
+            self.risks.names_inference(self.pooled_rows_may_be_inferred()),
+            "rows_and_sites_may_be_inferred",
+            "exact sums can determine the table of all answers where items or students are few, and with site effects also which answers belong to the same site",
         );
         must(
             self.mode == Mode::Secure && self.cohort.sites.len() == 3,

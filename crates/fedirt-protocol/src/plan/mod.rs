@@ -6,6 +6,7 @@ mod template;
 mod words;
 
 pub use template::template;
+pub use words::WHAT_SECURE_KEEPS;
 
 use crate::private::PrivateTerms;
 use crate::terms::{Deadlines, OnLoss, Terms, most_exchanges};
@@ -210,12 +211,25 @@ pub struct Booklet {
 pub struct Risks {
     /// `plain`: the coordinator sees each site's sums, from which rows can be rebuilt.
     pub coordinator_sees_each_sites_sums: bool,
-    /// `secure` with few items or students: the pooled table of rows may be inferred from the sums.
-    pub pooled_rows_may_be_inferred: bool,
+    /// `secure` with few items or students, or with site effects: from the sums rows may be inferred, and which of them belong
+    /// to the same site.
+    pub rows_and_sites_may_be_inferred: bool,
+    /// The name of this risk in plans of earlier releases, which told of the pooled rows alone. Such plans are still read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pooled_rows_may_be_inferred: Option<bool>,
     /// `secure` with three sites: each sees the sum of the other two.
     pub each_site_sees_the_sum_of_the_other_two: bool,
     /// `on_loss = "reveal_lost_site"`: what a lost site sent can be computed.
     pub lost_site_is_revealed: bool,
+}
+
+impl Risks {
+    /// Whether the plan says that rows may be inferred. A plan of an earlier release that did not have to say it, because items
+    /// and students are many, is read as it was written.
+    fn names_inference(&self, few: bool) -> bool {
+        self.rows_and_sites_may_be_inferred
+            || self.pooled_rows_may_be_inferred.is_some_and(|named| named || !few)
+    }
 }
 
 /// An item of the codebook.
@@ -436,5 +450,11 @@ impl StudyPlan {
     /// Whether the pooled rows may be inferred from exact sums: few items or few students (see SECURITY.md).
     pub fn pooled_rows_may_be_inferred(&self) -> bool {
         self.mode != Mode::Private && (self.items.len() <= 12 || self.cohort.expected_students < 1000)
+    }
+
+    /// Whether a coordinator that computes may infer from the sums of `secure` which rows belong to the same site: with site
+    /// effects each site's answer depends on its own rows in its own way, and the sum is not that of the pooled table alone.
+    pub fn sites_may_be_inferred(&self) -> bool {
+        self.mode == Mode::Secure && self.model.effects != Effects::None
     }
 }

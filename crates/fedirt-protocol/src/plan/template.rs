@@ -6,7 +6,6 @@ use fedirt_model::statistics::Mode;
 /// A commented plan for a study, some sites and some items.
 pub fn template(study: &str, mode: Mode, sites: &[String], items: &[PlanItem], students: u64) -> String {
     let quoted: Vec<String> = sites.iter().map(|site| text(site)).collect();
-    let few = items.len() <= 12 || students < 1000;
     let secure = mode == Mode::Secure;
     let mut out = format!(
         r#"# Study plan. Everyone approves this text: its SHA-256 is part of every signature.
@@ -21,8 +20,8 @@ purpose = "Calibrate a common item bank."
 #              (epsilon, delta), whatever the coordinator does. The only mode that protects students.
 #   "plain"    the coordinator sees each site's sums, from which answers can be rebuilt: for coordinators that
 #              could hold the data themselves.
-#   "secure"   the coordinator sees sums over all sites only. Hides which site a number came from, not the
-#              answers of all sites taken together.
+#   "secure"   the coordinator is sent sums over all sites only. People who read them do not see a site's numbers; a
+#              coordinator that computes may rebuild answers from them, and with site effects group them by site.
 mode = "{mode}"
 
 [cohort]
@@ -66,7 +65,7 @@ effects_by_name = false
 # name it is refused.
 [risks]
 coordinator_sees_each_sites_sums = {plain}
-pooled_rows_may_be_inferred = {pooled}
+rows_and_sites_may_be_inferred = {inferred}
 each_site_sees_the_sum_of_the_other_two = {three}
 lost_site_is_revealed = false
 
@@ -80,7 +79,7 @@ lost_site_is_revealed = false
         sites = quoted.join(", "),
         colluders = usual_colluders(sites.len()),
         plain = mode == Mode::Plain,
-        pooled = secure && few,
+        inferred = secure,
         three = secure && sites.len() == 3,
     );
     for item in items {

@@ -8,6 +8,9 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
 
+/// What `secure` keeps from whom: the one sentence that plan, preview and pages say about it.
+pub const WHAT_SECURE_KEEPS: &str = "This keeps each site's numbers from people who read the sums, not from a coordinator that computes: exact sums may let it rebuild answers, and with site effects group them by site.";
+
 impl StudyPlan {
     /// What the plan means, sentence by sentence.
     pub fn in_words(&self) -> Vec<String> {
@@ -22,7 +25,7 @@ impl StudyPlan {
         words.push(match self.mode {
             Mode::Plain => "Mode plain: the coordinator sees the sums of each site by name. From such sums the answers of single students can be rebuilt; it must be trusted like a holder of the data.".into(),
             Mode::Secure => format!(
-                "Mode secure: the coordinator sees sums over all sites only, as long as it works with at most {} of them. Which site a number came from is hidden; the answers of all sites taken together are not protected.",
+                "Mode secure: the coordinator is sent sums over all sites only, as long as it works with at most {} of them. {WHAT_SECURE_KEEPS}",
                 self.cohort.colluders()
             ),
             Mode::Private => {
@@ -50,7 +53,10 @@ impl StudyPlan {
             ));
         }
         if self.mode == Mode::Secure && self.pooled_rows_may_be_inferred() {
-            words.push("Risk: so few items or students that the pooled table of answers may be inferred from the sums (without names, and without saying from which site).".into());
+            words.push("Risk: so few items or students that the pooled table of answers may be inferred from the sums (without names).".into());
+        }
+        if self.sites_may_be_inferred() {
+            words.push("Risk: site effects are estimated, so that a coordinator that computes may also find out which answers belong to the same site; effects = \"none\" does not have this risk, and mode private bounds what is learned about every student.".into());
         }
         if self.mode == Mode::Secure && sites == 3 {
             words.push("Risk: with three sites, each can see the sum of the other two.".into());

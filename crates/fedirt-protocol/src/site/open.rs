@@ -188,7 +188,7 @@ impl SiteMachine {
         cohort: &BTreeSet<SiteId>,
     ) -> Result<(Vec<u64>, Vec<u64>), Refusal> {
         let summary = self.site.answer(request).map_err(encoding::EncodingError::from)?;
-        let mut encoded = encoding::encode(request, bounds, &summary)?;
+        let mut encoded = encoding::encode(request, bounds, self.terms.precision(), &summary)?;
         if let (Mode::Secure, Some(pinned)) = (self.terms.mode, &self.pinned) {
             let open = coverage::open_numbers(self.terms.thresholds, request, &pinned.declarations, cohort);
             suppress(&mut encoded.summed, &open)?;

@@ -262,6 +262,9 @@ fn warnings(plan: &StudyPlan) -> Vec<String> {
     if plan.mode == Mode::Secure && plan.pooled_rows_may_be_inferred() {
         out.push("With 12 items or fewer, or fewer than 1000 students, exact sums can determine the pooled table of all answers. The plan names this risk.".into());
     }
+    if plan.sites_may_be_inferred() {
+        out.push("With site effects, a coordinator that computes may also find out which answers belong to the same site. The plan names this risk; effects = none does not have it.".into());
+    }
     if plan.mode == Mode::Secure && sites == 3 {
         out.push("With three sites, each can see the sum of the other two. The plan names this risk.".into());
     }

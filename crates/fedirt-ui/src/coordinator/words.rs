@@ -66,8 +66,8 @@ pub(super) fn reveals(mode: Mode) -> &'static str {
              coordinator does. The only mode that protects students."
         }
         Mode::Secure => {
-            "The coordinator sees exact sums over all sites only. That hides which site a number came from, not the answers of \
-             all sites taken together."
+            "The coordinator is sent exact sums over all sites only. People who read them do not see a site's numbers; a \
+             coordinator that computes may rebuild answers from them, and with site effects group them by site."
         }
         Mode::Plain => {
             "The coordinator sees each site's sums, from which answers can be rebuilt. For coordinators that could hold the data \

@@ -8,20 +8,21 @@ use fedirt_protocol::terms::OnLoss;
 pub(super) fn who_learns_what(plan: &StudyPlan) -> &'static str {
     match plan.mode {
         Mode::Secure if plan.publish.effects_by_name => {
-            "The coordinator learns sums over all sites together, and this site's effect by name; what all sites' students \
-             answered together may be inferred from the sums."
+            "The coordinator learns sums over all sites together, and this site's effect by name; a coordinator that \
+             computes may infer from the sums what students answered, and with site effects at which site."
         }
         Mode::Secure if plan.cohort.on_loss == OnLoss::RevealLostSite => {
-            "The coordinator learns sums over all sites together. If a site is lost, it can compute what that site sent; and \
-             what all sites' students answered together may be inferred from the sums."
+            "The coordinator learns sums over all sites together. If a site is lost, it can compute what that site sent; and a \
+             coordinator that computes may infer from the sums what students answered, and with site effects at which site."
         }
         Mode::Plain => {
             "The coordinator sees this site's sums by name, and can rebuild single students' answers from them: it must be \
              trusted like a holder of the data."
         }
         Mode::Secure => {
-            "The coordinator learns sums over all sites together; of this site alone only how many students take part and which \
-             answer codes occur (the other sites see the number too). What all sites' students answered together may be inferred."
+            "The coordinator is sent sums over all sites together; of this site by name only how many students take part and \
+             which answer codes occur (the other sites see the number too). If it computes, it may infer from the sums what \
+             students answered, and with site effects which answers belong to the same site."
         }
         Mode::Private => {
             "The coordinator learns sums over all sites with noise added by the sites: whether any one student took part, \

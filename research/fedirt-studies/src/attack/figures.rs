@@ -34,7 +34,8 @@ pub(super) fn at_a_glance(cells: &[Cell]) -> Figure {
         blocks.push(block(r, format!("As published: one school of {}", r.students), sentence));
     }
     if let Some(r) = strongest(cells, Protocol::Secure, size, |_| true) {
-        let sentence = "The coordinator sees sums over all schools: rows without the name of a school.";
+        let sentence =
+            "The coordinator sees sums over all schools, and rebuilds rows of all schools together.";
         let heading = format!("Secure: {} schools of {} together", r.sites, r.students);
         blocks.push(block(r, heading, sentence));
     }

@@ -69,7 +69,7 @@ pub(super) fn findings(cells: &[Cell]) -> Vec<String> {
         let sizes: Vec<String> =
             secure.iter().map(|c| format!("{} ({})", of(c.found_range, c.rows), size(c))).collect();
         out.push(format!(
-            "Secure sums hide which school a row belongs to, not the rows: of all schools' rows together came back {}.",
+            "Secure sums do not keep the rows: of all schools' rows together came back {}. (With school effects the sums also tell which rows belong to the same school: only noise protects students.)",
             sizes.join("; ")
         ));
     }

@@ -79,7 +79,7 @@ pub(crate) struct CoordinatorInitArgs {
 pub(crate) enum ModeArg {
     /// the coordinator sees sums with noise that protects each student
     Private,
-    /// the coordinator sees sums over all sites only: hides which site, not the answers of all sites together
+    /// the coordinator is sent sums over all sites only, from which it may compute answers, and with site effects their sites
     Secure,
     /// the coordinator sees each site's sums, from which answers can be rebuilt
     Plain,
