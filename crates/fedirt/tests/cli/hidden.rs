@@ -17,8 +17,10 @@ fn secure_equals_plain_and_keeps_effects_at_home() {
     bench.command("fit north.csv south.csv west.csv --out plain").assert().success();
     bench.command("fit north.csv south.csv west.csv --secure --out secure --transcript").assert().success();
     let (plain, secure) = (bench.json("plain/fit.json"), bench.json("secure/fit.json"));
-    for (a, b) in numbers(&plain, "a").iter().zip(numbers(&secure, "a")) {
-        assert!((a - b).abs() < 1e-6, "{a} {b}");
+    // Fewer digits leave a site in `secure`: what they move is below 1e-4 of a standard error.
+    let errors = numbers(&plain, "se_a");
+    for ((a, b), se) in numbers(&plain, "a").iter().zip(numbers(&secure, "a")).zip(errors) {
+        assert!((a - b).abs() < 1e-4 * se, "{a} {b} {se}");
     }
     assert_eq!(secure["mode"], "secure");
     assert!(secure["sites"].as_array().unwrap().iter().all(|s| s["effect"].is_null() && s["se"].is_null()));
