@@ -51,7 +51,7 @@ fn three_sites_calibrate_and_keep_their_own() {
 fn a_study_that_reaches_max_rounds_ends_with_its_results() {
     for mode in [Mode::Secure, Mode::Plain] {
         let text = plan_text("bank", mode).replace("max_rounds = 40", "max_rounds = 4");
-        let text = text.replace("tolerance = 1e-6", "tolerance = 1e-12");
+        let text = text.replace("tolerance = 1e-6", "tolerance = 1e-8");
         let world = World { server: World::serve(&text), text, ..World::new(mode) };
         world.enrol();
         let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();

@@ -42,7 +42,7 @@ pub fn plan_text(study: &str, mode: Mode) -> String {
     let sites = ["north", "south", "west"].map(String::from);
     let text = template(study, mode, &sites, &items, 300);
     if study == "short" {
-        text.replace("max_rounds = 40", "max_rounds = 4").replace("tolerance = 1e-6", "tolerance = 1e-12")
+        text.replace("max_rounds = 40", "max_rounds = 4").replace("tolerance = 1e-6", "tolerance = 1e-8")
     } else {
         text
     }

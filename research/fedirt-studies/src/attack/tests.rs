@@ -10,7 +10,7 @@ use fedirt_model::centre::{AlgorithmKind, Plan, Secrecy, Settings};
 use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::quadrature::{Grid, GridSpec};
-use fedirt_model::questions::Ask;
+use fedirt_model::questions::{Ask, Evaluate};
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::in_process::{self, Observer, Sent, Setting};
@@ -145,8 +145,12 @@ fn a_secure_run_asks_for_the_sums_that_are_attacked() {
     assert_eq!(asked.len(), seen.0.len());
     for (open, hidden) in asked.iter().zip(&seen.0) {
         assert_eq!(open.tensors(), hidden.tensors());
+        // Sums of `secure` have fewer digits, so their maximisation takes nearly the same steps, not the very same.
         if let (Ask::Evaluate(a), Ask::Evaluate(b)) = (&open.ask, &hidden.ask) {
-            assert_eq!(a.points, b.points);
+            let numbers =
+                |e: &Evaluate| e.points.iter().flat_map(|point| point.psi.clone()).collect::<Vec<f64>>();
+            assert_eq!(numbers(a).len(), numbers(b).len());
+            assert!(numbers(a).iter().zip(numbers(b)).all(|(x, y)| (x - y).abs() < 1e-4), "{a:?} {b:?}");
         }
     }
 }
