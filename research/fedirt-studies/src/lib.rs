@@ -2,9 +2,12 @@
 
 pub mod attack;
 pub mod empirical;
+mod error;
 pub mod fedirt_dp;
 pub mod harness;
 pub mod paper;
 pub mod private;
 pub mod publish;
 pub mod rounds;
+
+pub use error::StudyError;

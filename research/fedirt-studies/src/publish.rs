@@ -48,6 +48,15 @@ pub struct Article {
     pub settings: Vec<(String, String)>,
 }
 
+/// A study written up: files to keep, and a text for a terminal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyOutput {
+    /// All files, by name.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Findings and main tables as text.
+    pub text: String,
+}
+
 /// Pixels of a PNG for one of the drawing: 300 to the inch where the picture is 16 cm wide.
 const SCALE: f32 = 3.0;
 

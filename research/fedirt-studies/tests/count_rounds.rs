@@ -2,7 +2,7 @@
 
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
-use fedirt_studies::rounds::{self, Options, SIZES, Study};
+use fedirt_studies::rounds::{self, Options, RoundsStudy, SIZES};
 
 fn options() -> Options {
     Options {
@@ -15,9 +15,9 @@ fn options() -> Options {
     }
 }
 
-fn study() -> Study {
+fn study() -> RoundsStudy {
     let records = options().tasks().iter().flat_map(rounds::Task::run).collect();
-    Study { options: options(), records }
+    RoundsStudy { options: options(), records }
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn newton_arrives_in_six_rounds_and_meta_never() {
             _ => assert!(!record.converged && record.slope_error.unwrap() > 1e-3, "{record:?}"),
         }
     }
-    let told = study.tell().unwrap();
+    let told = study.report().unwrap();
     assert!(told.text.contains("10×50 J10") && told.text.contains("ends at"), "{}", told.text);
     let file =
         |name: &str| told.files.iter().find(|(n, _)| n == name).map(|(_, bytes)| bytes.clone()).unwrap();

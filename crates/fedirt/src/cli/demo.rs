@@ -7,6 +7,7 @@ use crate::error::CliError;
 use crate::output::stdout;
 use crate::simulate::write_sites;
 use crate::site::told;
+use crate::usage::UsageError;
 use fedirt_agent::Home;
 use fedirt_coordinator::edit::TomlEdit;
 use fedirt_coordinator::{Folder, Running, Server, folder, invite};
@@ -31,18 +32,15 @@ const DELTA: f64 = 1e-6;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
     if args.mode == ModeArg::Plain {
-        return Err(CliError::Usage(
-            "--mode plain: a site's rules refuse it unless its officer changes them; choose secure or private".into(),
-        ));
+        let reason =
+            "a site's policy refuses it unless its officer changes the policy; choose secure or private";
+        return Err(UsageError::Excluded { flag: "--mode plain", reason }.into());
     }
     let (pace, wait) = (seconds("--pace", args.pace)?, seconds("--wait", args.wait)?);
     let temporary;
     let place = match &args.out {
         Some(path) if path.exists() => {
-            return Err(CliError::Usage(format!(
-                "{} is there already; choose another --out",
-                path.display()
-            )));
+            return Err(UsageError::Exists(path.clone()).into());
         }
         Some(path) => path.as_path(),
         None => {
@@ -92,11 +90,12 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn seconds(flag: &str, value: f64) -> Result<Duration, CliError> {
-    Duration::try_from_secs_f64(value)
-        .ok()
-        .filter(|duration| duration.as_secs() < 3600)
-        .ok_or_else(|| CliError::Usage(format!("{flag} {value}: seconds between 0 and 3600 are wanted")))
+fn seconds(flag: &'static str, value: f64) -> Result<Duration, CliError> {
+    let duration = Duration::try_from_secs_f64(value).ok().filter(|duration| duration.as_secs() < 3600);
+    duration.ok_or_else(|| {
+        let needed = "a number of seconds from 0 to 3600 is needed";
+        UsageError::value(flag, value, needed).into()
+    })
 }
 
 fn mode(mode: ModeArg) -> Mode {

@@ -2,6 +2,7 @@
 
 use crate::args::FitArgs;
 use crate::output::stderr;
+use crate::usage::UsageError;
 use fedirt::privacy::PrivateRefusal;
 use fedirt::results::NotAFit;
 use fedirt::{
@@ -19,9 +20,9 @@ pub(crate) enum CliError {
     /// Files with problems, all of them.
     #[error("{}", .0.told(Audience::CommandLine))]
     Files(#[from] Problems),
-    /// Flags that do not go together, or name what is not there.
-    #[error("{0}")]
-    Usage(String),
+    /// A command line that cannot be carried out.
+    #[error(transparent)]
+    Usage(#[from] UsageError),
     /// What a library refuses, in its own words.
     #[error("{0}")]
     Because(Box<dyn Error + Send + Sync>),
@@ -145,7 +146,7 @@ impl CliError {
     }
 
     /// Problems with the command line, if there are any.
-    pub(crate) fn usage(problems: Vec<String>) -> Result<(), Self> {
+    pub(crate) fn usage(problems: Vec<UsageError>) -> Result<(), Self> {
         Self::unless_empty(problems.into_iter().map(Self::Usage).collect())
     }
 

@@ -17,10 +17,13 @@ mod site;
 #[cfg(feature = "studies")]
 mod study;
 mod terminal;
+mod usage;
 
 use args::{Cli, Command};
 use clap::Parser;
+use error::CliError;
 use std::process::ExitCode;
+use usage::UsageError;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -41,4 +44,11 @@ fn main() -> ExitCode {
         error.tell();
         ExitCode::from(2)
     })
+}
+
+/// Sets the number of threads of this process, where a flag names one.
+fn use_threads(threads: Option<usize>) -> Result<(), CliError> {
+    let Some(threads) = threads else { return Ok(()) };
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    Ok(built.map_err(|error| UsageError::refused("--threads", threads, error))?)
 }

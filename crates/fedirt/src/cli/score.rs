@@ -5,6 +5,7 @@ use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::progress::Progress;
 use crate::report::read_fit;
+use crate::usage::UsageError;
 use fedirt_data::results::csv;
 use fedirt_data::{Audience, ScoreOptions, files};
 use fedirt_model::scoring::Method;
@@ -55,15 +56,16 @@ fn check_flags(args: &ScoreArgs) -> Result<(), CliError> {
     if args.method != MethodArg::Pv {
         for (flag, given) in [("--draws", args.draws.is_some()), ("--seed", args.seed.is_some())] {
             if given {
-                problems.push(format!("{flag} is used by --method pv only"));
+                problems.push(UsageError::OnlyWith { flag, with: "--method pv" });
             }
         }
     }
     if args.site_effect.is_some() && matches!(args.method, MethodArg::Wle | MethodArg::Ml) {
-        problems.push("--site-effect moves the prior, which --method wle and ml do not use".to_owned());
+        let reason = "it moves the prior, which --method wle and ml do not use";
+        problems.push(UsageError::Excluded { flag: "--site-effect", reason });
     }
     if let Some(x) = args.site_effect.filter(|x| !x.is_finite()) {
-        problems.push(format!("--site-effect {x}: a finite number is needed"));
+        problems.push(UsageError::value("--site-effect", x, "a finite number is needed"));
     }
     CliError::usage(problems)
 }

@@ -185,7 +185,7 @@ fn a_perfect_school_costs_no_other_its_effect() {
     assert!(page.contains("1 of 28 rows lack an answer") && page.contains("over 2 draws"));
     let refused = fedirt().args(["study", "empirical"]).arg(&file).assert().failure();
     let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    assert!(message.contains("--site COLUMN names the schools"), "{message}");
+    assert!(message.contains("--site COLUMN is needed the schools"), "{message}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Attacks on exact sums: each number is an equation, and non-negative whole counts solve them.
 
-use super::AttackError;
 use super::condition::{Condition, Protocol};
 use super::equations::{Block, Equations};
 use super::matrix::Matrix;
@@ -8,6 +7,7 @@ use super::patterns::{self, cells, probabilities, published};
 use super::record::Record;
 use super::transcript::{Exchange, Transcript, asked};
 use super::whole::{Rows, rounded};
+use crate::StudyError;
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Request;
 use fedirt_model::questions::Ask;
@@ -22,7 +22,7 @@ const TOLERANCE: f64 = 1e-6;
 const SCHOOL: usize = 0;
 
 /// The school's rows from its own numbers, or all rows from sums over all schools.
-pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, AttackError> {
+pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, StudyError> {
     let data = condition.data(seed);
     let algorithm = match condition.protocol {
         Protocol::Secure => AlgorithmKind::Newton,
@@ -78,12 +78,12 @@ struct Sheet<'a> {
 
 impl Sheet<'_> {
     /// From log-likelihoods and gradients; at the end from gradients alone.
-    fn gradients(&self, seen: &Seen<'_>) -> Result<Vec<Record>, AttackError> {
+    fn gradients(&self, seen: &Seen<'_>) -> Result<Vec<Record>, StudyError> {
         let exchanges = seen.transcript.published();
         let most = self.condition.rounds.iter().map(|r| r.unwrap_or(usize::MAX)).max().unwrap_or(0);
         let mut blocks = Vec::new();
         for exchange in exchanges.iter().take(most) {
-            let point = asked(&exchange.request, SCHOOL).ok_or(AttackError::NoPoint)?;
+            let point = asked(&exchange.request, SCHOOL).ok_or(StudyError::NoPoint)?;
             blocks.push(seen.block(exchange, published(&point)));
         }
         let mut records = Vec::new();
@@ -98,7 +98,7 @@ impl Sheet<'_> {
     }
 
     /// From pair tables and Newton rounds; at the end with the closing sums.
-    fn newton(&self, seen: &Seen<'_>) -> Result<Vec<Record>, AttackError> {
+    fn newton(&self, seen: &Seen<'_>) -> Result<Vec<Record>, StudyError> {
         let (mut opening, mut rounds, mut closing) = (Vec::new(), Vec::new(), Vec::new());
         for exchange in seen.transcript.exchanges() {
             let kind = match exchange.request.ask {
@@ -190,7 +190,7 @@ struct Outcome {
 }
 
 /// What a student of each pattern would add to the answer: the site's own program is asked, on a table of one row.
-fn answers(request: &Request, items: usize) -> Result<Matrix, AttackError> {
+fn answers(request: &Request, items: usize) -> Result<Matrix, StudyError> {
     let mut out = Vec::new();
     let mut rows = 0;
     for row in cells(items).chunks_exact(items.max(1)) {

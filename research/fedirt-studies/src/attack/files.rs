@@ -1,14 +1,15 @@
 //! The study in files: tidy rows, settings with summaries, pictures, and a page.
 
+use super::Options;
 use super::bound::{Bound, bounds};
 use super::condition::{Condition, Protocol};
 use super::figures::{at_a_glance, by_rounds};
 use super::noisy::DELTA;
 use super::record::Record;
 use super::summary::{Cell, cells};
-use super::words::{HEADERS, findings, line};
-use super::{AttackError, Options};
-use crate::publish::{Article, DataFile, Section};
+use super::words::{HEADERS, findings, line, text};
+use crate::StudyError;
+use crate::publish::{Article, DataFile, Section, StudyOutput};
 use fedirt_figures::{Figure, Table};
 use serde::Serialize;
 
@@ -28,8 +29,8 @@ struct Document<'a> {
     cells: &'a [Cell],
 }
 
-/// All files: `attack.csv`, `attack.json`, pictures as SVG and PNG, `index.html`.
-pub fn files(options: &Options, records: &[Record]) -> Result<Vec<(String, Vec<u8>)>, AttackError> {
+/// The study written up. Files: `attack.csv`, `attack.json`, pictures as SVG and PNG, `index.html`.
+pub fn report(options: &Options, records: &[Record]) -> Result<StudyOutput, StudyError> {
     let cells = cells(records);
     let data = vec![
         DataFile::new("attack.csv", csv(records), "every attack on every data set"),
@@ -38,7 +39,8 @@ pub fn files(options: &Options, records: &[Record]) -> Result<Vec<(String, Vec<u
     ];
     let pictures =
         vec![("rebuilt".to_owned(), at_a_glance(&cells)), ("rounds".to_owned(), by_rounds(&cells))];
-    Ok(article(options, &cells, pictures).files(data)?)
+    let files = article(options, &cells, pictures).files(data)?;
+    Ok(StudyOutput { files, text: text(&cells) })
 }
 
 /// One row per attack and data set.

@@ -37,55 +37,14 @@ mod words;
 
 pub use bound::{AtMost, Bound, bounds};
 pub use condition::{Condition, Protocol};
-pub use files::files;
+pub use files::report;
 pub use record::Record;
 pub use summary::{Cell, cells};
-pub use words::text;
 
-use crate::harness::{self, HarnessError, Journal, Watch};
-use fedirt_figures::PictureError;
-use fedirt_model::design::DesignError;
-use fedirt_model::private::PrivateError;
-use fedirt_model::responses::TableError;
-use fedirt_privacy::accountant::AccountantError;
-use fedirt_protocol::in_process::RunError;
+use crate::StudyError;
+use crate::harness::{self, Journal, Watch};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
-
-/// Why an attack cannot be tried, or not be told.
-#[derive(Debug, thiserror::Error)]
-pub enum AttackError {
-    /// The run failed.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The private run failed.
-    #[error(transparent)]
-    Private(#[from] PrivateError),
-    /// ε or δ.
-    #[error(transparent)]
-    Accountant(#[from] AccountantError),
-    /// The items.
-    #[error(transparent)]
-    Design(#[from] DesignError),
-    /// The table of patterns.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// The answer of a site is not what its question declares.
-    #[error(transparent)]
-    Reply(#[from] fedirt_model::questions::ReplyError),
-    /// The transcript has no end.
-    #[error("the run came to no end")]
-    NoClosing,
-    /// A round that is not one of the published protocol.
-    #[error("a round of the published protocol names no parameters")]
-    NoPoint,
-    /// A picture.
-    #[error(transparent)]
-    Picture(#[from] PictureError),
-    /// A file.
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-}
 
 /// What is to be tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,7 +102,7 @@ impl Task {
     }
 
     /// Runs the protocol honestly, and attacks its transcript.
-    pub fn run(&self) -> Result<Vec<Record>, AttackError> {
+    pub fn run(&self) -> Result<Vec<Record>, StudyError> {
         match self.condition.protocol {
             Protocol::Private => noisy::attack(&self.condition, self.seed),
             _ => exact::attack(&self.condition, self.seed),
@@ -156,7 +115,7 @@ pub fn run<W: Write + Send>(
     options: &Options,
     journal: Journal<W>,
     watch: &dyn Watch,
-) -> Result<Vec<Record>, HarnessError<AttackError>> {
+) -> Result<Vec<Record>, StudyError> {
     let records = harness::run(&options.tasks(), Task::key, Task::run, journal, watch)?;
     Ok(records.into_iter().flatten().collect())
 }

@@ -1,6 +1,5 @@
 //! Attacks on `private`: two noisy sums of clipped scores, by least squares and by the likeliest counts.
 
-use super::AttackError;
 use super::condition::Condition;
 use super::equations::{Block, Equations};
 use super::matrix::Matrix;
@@ -8,6 +7,7 @@ use super::patterns::{self, Point, cells, probabilities};
 use super::record::Record;
 use super::tilt::likeliest_counts;
 use super::whole::{Rows, rounded};
+use crate::StudyError;
 use crate::private::release;
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::private::{Score2, Score2Plan, Score2Result, ScoreRequest, Step, each_whitened_score};
@@ -28,7 +28,7 @@ const NO_NOISE: f64 = 1e8;
 const SCHOOL: usize = 0;
 
 /// All rows from the sums, and the rows of one school by an attacker who knows those of all the others.
-pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, AttackError> {
+pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, StudyError> {
     let data = condition.data(seed);
     let all = patterns::counts(&data.tables, condition.items);
     let school = patterns::counts([&data.tables[SCHOOL]], condition.items);
@@ -73,7 +73,7 @@ impl Run {
         data: &Simulated,
         epsilon: Option<f64>,
         seed: u64,
-    ) -> Result<Self, AttackError> {
+    ) -> Result<Self, StudyError> {
         let mu = match epsilon {
             Some(epsilon) => GaussianDp::for_budget(Epsilon::new(epsilon)?, Delta::new(DELTA)?).mu(),
             None => NO_NOISE,
@@ -95,7 +95,7 @@ impl Run {
                 Step::Done(result) => return Ok(Self { blocks, model: fitted(&result) }),
             }
         }
-        Err(AttackError::NoClosing)
+        Err(StudyError::NoClosing)
     }
 
     /// The equations without what rows that are known added.
@@ -109,7 +109,7 @@ impl Run {
     }
 }
 
-fn plan(condition: &Condition, data: &Simulated, mu: f64) -> Result<Score2Plan, AttackError> {
+fn plan(condition: &Condition, data: &Simulated, mu: f64) -> Result<Score2Plan, StudyError> {
     let item = |column| DesignItem { column, model: "2pl".into(), codes: vec![0, 1] };
     let design = Design::try_from((0..condition.items).map(item).collect::<Vec<_>>())?;
     let sites = data.truth.sites.iter().map(|s| (s.name.clone(), s.n as u64)).collect();
@@ -117,7 +117,7 @@ fn plan(condition: &Condition, data: &Simulated, mu: f64) -> Result<Score2Plan, 
 }
 
 /// What a student of each pattern adds to a release.
-fn clipped(request: &ScoreRequest, items: usize) -> Result<Matrix, AttackError> {
+fn clipped(request: &ScoreRequest, items: usize) -> Result<Matrix, StudyError> {
     let table = ResponseTable::new(1 << items, items, cells(items))?;
     let mut out = Vec::new();
     each_whitened_score(&table, 0, request, |row| {

@@ -203,11 +203,11 @@ fn threads_and_stops_change_no_byte() {
         let mut journal = Vec::new();
         let begun = Journal::begin(&options.identity().expect("settings"), &mut journal).expect("a journal");
         let records = pool.install(|| run(&options, begun, &Unwatched)).expect("attacks");
-        (files(&options, &records).expect("files"), text(&records), journal)
+        (report(&options, &records).expect("files"), journal)
     };
     let (one, two) = (with(1), with(2));
-    assert_eq!((&one.0, &one.1), (&two.0, &two.1));
-    let names: Vec<&str> = one.0.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(one.0, two.0);
+    let names: Vec<&str> = one.0.files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,
         [
@@ -221,13 +221,13 @@ fn threads_and_stops_change_no_byte() {
             "index.html"
         ]
     );
-    let csv = String::from_utf8(one.0[0].1.clone()).expect("text");
+    let csv = String::from_utf8(one.0.files[0].1.clone()).expect("text");
     assert!(csv.starts_with("protocol,items,") && csv.lines().count() > 20);
     // Stopped in the middle of a record, and resumed.
-    let text = String::from_utf8(two.2).expect("text");
+    let text = String::from_utf8(two.1).expect("text");
     let part = &text[..2 * text.len() / 3];
     let resumed =
         Journal::resume(&options.identity().expect("settings"), part, Vec::new()).expect("a journal");
     let records = run(&options, resumed, &Unwatched).expect("attacks");
-    assert_eq!(files(&options, &records).expect("files"), one.0);
+    assert_eq!(report(&options, &records).expect("files"), one.0);
 }

@@ -1,6 +1,6 @@
 //! What a coordinator sees of a run: each question, and each site's numbers.
 
-use super::AttackError;
+use crate::StudyError;
 use fedirt_model::centre::{AlgorithmKind, Plan, Secrecy, Settings};
 use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::fit::TraceEntry;
@@ -77,7 +77,7 @@ impl Transcript {
         algorithm: AlgorithmKind,
         effects: Effects,
         tolerance: f64,
-    ) -> Result<Self, AttackError> {
+    ) -> Result<Self, StudyError> {
         let plan = Plan {
             items: data.items(),
             effects,
@@ -102,12 +102,12 @@ impl Transcript {
     }
 
     /// The fitted model for the students of a site: what everybody learns at the end.
-    pub(super) fn fitted(&self, site: usize) -> Result<Point, AttackError> {
+    pub(super) fn fitted(&self, site: usize) -> Result<Point, StudyError> {
         let closing = self.exchanges().find_map(|e| match &e.request.ask {
             Ask::Close(Close { point, effects, .. }) => Some((e, point, effects)),
             _ => None,
         });
-        let (exchange, point, effects) = closing.ok_or(AttackError::NoClosing)?;
+        let (exchange, point, effects) = closing.ok_or(StudyError::NoClosing)?;
         let effect = effects.as_ref().and_then(|s| s.get(site)).copied().unwrap_or(0.0);
         Ok(Point { psi: point.psi.clone(), effect, grid: exchange.request.grid })
     }

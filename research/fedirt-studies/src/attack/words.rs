@@ -2,8 +2,7 @@
 
 use super::bound::{Bound, bounds};
 use super::condition::Protocol;
-use super::record::Record;
-use super::summary::{Cell, cells};
+use super::summary::Cell;
 use crate::publish::{aligned, brief};
 
 /// "3 of 7", or "86–98 of 100".
@@ -214,10 +213,9 @@ pub(super) fn line(cell: &Cell) -> Vec<String> {
 }
 
 /// The findings and the table.
-pub fn text(records: &[Record]) -> String {
-    let cells = cells(records);
+pub(super) fn text(cells: &[Cell]) -> String {
     let mut out = String::from("What the sums reveal\n\n");
-    findings(&cells).iter().for_each(|finding| out += &format!("• {finding}\n"));
+    findings(cells).iter().for_each(|finding| out += &format!("• {finding}\n"));
     let mut rows: Vec<Vec<String>> = vec![HEADERS.map(str::to_owned).to_vec()];
     rows.extend(cells.iter().map(line));
     out.push('\n');

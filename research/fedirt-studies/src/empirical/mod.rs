@@ -6,6 +6,7 @@
 mod agreement;
 mod page;
 
+use crate::StudyError;
 use crate::fedirt_dp::Settings;
 use crate::paper::{Estimates, Frame, Method, Schools};
 use fedirt_model::responses::{MISSING, ResponseTable};
@@ -35,21 +36,10 @@ pub struct Data {
     pub remarks: Vec<String>,
 }
 
-/// Why data cannot be compared.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DataError {
-    /// Too little is left.
-    #[error("{0}")]
-    TooLittle(String),
-    /// A table cannot be made.
-    #[error("{0}")]
-    Table(String),
-}
-
 impl Data {
     /// Complete rows of sites that have any, and items with two codes at least: as the paper's data, so that all
     /// methods see the same.
-    pub fn new(items: &[String], sites: Vec<(String, ResponseTable)>) -> Result<Self, DataError> {
+    pub fn new(items: &[String], sites: Vec<(String, ResponseTable)>) -> Result<Self, StudyError> {
         let mut remarks = Vec::new();
         let rows = sites.iter().map(|(_, table)| table.students()).sum::<usize>();
         let complete = |row: &&[u8]| row.iter().all(|x| *x != MISSING);
@@ -80,17 +70,10 @@ impl Data {
                 continue;
             }
             named.push((name, students as u64));
-            tables.push(
-                ResponseTable::new(students, used.len(), cells)
-                    .map_err(|e| DataError::Table(e.to_string()))?,
-            );
+            tables.push(ResponseTable::new(students, used.len(), cells)?);
         }
         if used.len() < 2 || tables.len() < 2 {
-            return Err(DataError::TooLittle(format!(
-                "{} items and {} sites with complete rows are left, and two of each are needed at least",
-                used.len(),
-                tables.len()
-            )));
+            return Err(StudyError::TooFewData { items: used.len(), sites: tables.len() });
         }
         let item = |j: usize| {
             let model = if codes[j].len() == 2 { "2pl" } else { "gpcm" };
@@ -139,7 +122,7 @@ pub struct Record {
 
 impl Empirical {
     /// A study of these data.
-    pub fn new(data: Data, options: Options) -> Result<Self, String> {
+    pub fn new(data: Data, options: Options) -> Result<Self, StudyError> {
         let epsilon = options.epsilon;
         let methods = vec![
             Method::fedirt(Schools::Fixed),
@@ -164,7 +147,7 @@ impl Empirical {
     }
 
     /// Estimates.
-    pub fn run(&self, task: &Task) -> Result<Record, String> {
+    pub fn run(&self, task: &Task) -> Result<Record, StudyError> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed);
         rng.set_stream(16 * (task.draw + 1) + task.method as u64);
         let estimates = self.methods[task.method].estimate(&self.data.frame, &self.data.tables, &mut rng)?;

@@ -1,8 +1,9 @@
 //! The empirical study, told.
 
 use super::{Empirical, Record};
-use crate::paper::{Estimates, Method, TellError, Told};
-use crate::publish::{Article, DataFile, Section, aligned};
+use crate::StudyError;
+use crate::paper::{Estimates, Method};
+use crate::publish::{Article, DataFile, Section, StudyOutput, aligned};
 use fedirt_figures::{SideBySide, SideColumn, SideEstimate, side_by_side};
 use serde::Serialize;
 
@@ -87,7 +88,7 @@ impl Empirical {
     }
 
     /// What was found, as files and as text.
-    pub fn tell(&self, records: &[Record]) -> Result<Told, TellError> {
+    pub fn report(&self, records: &[Record]) -> Result<StudyOutput, StudyError> {
         let (a, b, s) =
             (shown(self, records, slopes), shown(self, records, difficulties), shown(self, records, effects));
         let items: Vec<String> = self.data.frame.items.iter().map(|(name, ..)| name.clone()).collect();
@@ -161,7 +162,7 @@ impl Empirical {
             ),
             DataFile::new("settings.json", serde_json::to_string_pretty(&document)?, "settings and seed"),
         ];
-        Ok(Told { files: article.files(data)?, text })
+        Ok(StudyOutput { files: article.files(data)?, text })
     }
 
     fn figure(

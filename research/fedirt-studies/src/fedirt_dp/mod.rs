@@ -22,7 +22,7 @@ mod settings;
 pub use plan::{Kind, Layout, Plan};
 pub use report::{Estimates, fit};
 pub use rows::{Request, each_gradient};
-pub use run::{FedirtDpError, NoiseAt, calibrate, release, run};
+pub use run::{NoiseAt, calibrate, release, run};
 pub use settings::{Decay, LearningRates, SampleWeight, Settings};
 
 use adam::Adam;

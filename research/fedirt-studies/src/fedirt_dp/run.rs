@@ -3,15 +3,15 @@
 //! The noise always comes from the exact discrete sampler, because floating-point Gaussians leak their low bits.
 
 use super::{Estimates, FedirtDp, Plan, Request, Settings, Step, each_gradient, fit};
+use crate::StudyError;
 use fedirt_model::centre;
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::{Covariance, Privacy};
-use fedirt_model::private::{PrivateError, SitePlan};
+use fedirt_model::private::SitePlan;
 use fedirt_model::responses::ResponseTable;
-use fedirt_privacy::accountant::{ADJACENCY, AccountantError, Delta, Epsilon, Mechanism, noise_multiplier};
-use fedirt_privacy::clip::ClipError;
+use fedirt_privacy::accountant::{ADJACENCY, Delta, Epsilon, Mechanism, noise_multiplier};
 use fedirt_privacy::fixed_point;
-use fedirt_privacy::noise::{Lattice, NoiseError, Shares, sample};
+use fedirt_privacy::noise::{Lattice, Shares, sample};
 use fedirt_protocol::codebook;
 use fedirt_protocol::coordinator::Finished;
 use fedirt_protocol::private::{PrivateRefusal, PrivateTerms, design_of, rows_by_booklet};
@@ -19,26 +19,6 @@ use fedirt_protocol::statement::holds_against;
 use rand::{CryptoRng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
-
-/// Why FedIRT-DP cannot be run.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum FedirtDpError {
-    /// The model refuses the plan.
-    #[error(transparent)]
-    Model(#[from] PrivateError),
-    /// The noise cannot be drawn.
-    #[error(transparent)]
-    Noise(#[from] NoiseError),
-    /// The rows cannot be clipped.
-    #[error(transparent)]
-    Clip(#[from] ClipError),
-    /// ε or δ is out of range.
-    #[error(transparent)]
-    Accountant(#[from] AccountantError),
-    /// The privacy terms cannot be kept.
-    #[error(transparent)]
-    Terms(#[from] PrivateRefusal),
-}
 
 /// Who makes the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +38,7 @@ pub fn release(
     request: &Request,
     noise_multiplier: f64,
     rng: &mut impl CryptoRng,
-) -> Result<Vec<f64>, FedirtDpError> {
+) -> Result<Vec<f64>, StudyError> {
     let (lattice, width) = (Lattice::new(request.clip, noise_multiplier)?, request.width()?);
     let mut clipper = lattice.clipper(width)?;
     for (site, table) in tables.iter().enumerate() {
@@ -81,7 +61,7 @@ fn release_in_shares(
     lattice: &Lattice,
     shares: &Shares,
     rng: &mut impl CryptoRng,
-) -> Result<Vec<f64>, FedirtDpError> {
+) -> Result<Vec<f64>, StudyError> {
     let width = request.width()?;
     let generators: Vec<ChaCha20Rng> = tables.iter().map(|_| ChaCha20Rng::from_rng(rng)).collect();
     let of_site = |((site, table), mut random): ((usize, &ResponseTable), ChaCha20Rng)| {
@@ -94,7 +74,7 @@ fn release_in_shares(
         })?;
         Ok(clipper.finish().with_noise(shares.draw(&mut random))?.into_words())
     };
-    let sums: Vec<Result<Vec<u64>, FedirtDpError>> =
+    let sums: Vec<Result<Vec<u64>, StudyError>> =
         tables.par_iter().enumerate().zip(generators).map(of_site).collect();
     let mut total = vec![0; width];
     for sum in sums {
@@ -105,8 +85,8 @@ fn release_in_shares(
 
 fn drive(
     plan: Plan,
-    mut release: impl FnMut(&Request) -> Result<Vec<f64>, FedirtDpError>,
-) -> Result<Estimates, FedirtDpError> {
+    mut release: impl FnMut(&Request) -> Result<Vec<f64>, StudyError>,
+) -> Result<Estimates, StudyError> {
     let (mut machine, mut request) = FedirtDp::new(plan)?;
     loop {
         match machine.advance(&release(&request)?)? {
@@ -117,11 +97,7 @@ fn drive(
 }
 
 /// Runs a plan over the sites' tables with noise of the server.
-pub fn run(
-    plan: Plan,
-    tables: &[ResponseTable],
-    rng: &mut impl CryptoRng,
-) -> Result<Estimates, FedirtDpError> {
+pub fn run(plan: Plan, tables: &[ResponseTable], rng: &mut impl CryptoRng) -> Result<Estimates, StudyError> {
     let noise_multiplier = plan.noise_multiplier;
     drive(plan, |request| release(tables, request, noise_multiplier, rng))
 }
@@ -136,7 +112,7 @@ pub fn calibrate(
     (settings, noise): (Settings, NoiseAt),
     sites: &[(String, ResponseTable)],
     rng: &mut impl CryptoRng,
-) -> Result<Finished, FedirtDpError> {
+) -> Result<Finished, StudyError> {
     let tables: Vec<ResponseTable> = sites.iter().map(|(_, table)| table.clone()).collect();
     let rounds = u32::try_from(settings.rounds).unwrap_or(u32::MAX);
     let budget = terms.continuous_budget()?;
@@ -190,7 +166,7 @@ fn statement(
     plan: &Plan,
     noise: NoiseAt,
     budget: (Epsilon, Delta),
-) -> Result<Privacy, FedirtDpError> {
+) -> Result<Privacy, StudyError> {
     let (sites, settings) = (plan.sites.len(), &plan.settings);
     let rounds = u32::try_from(settings.rounds).unwrap_or(u32::MAX);
     let mechanism = |sigma: f64| Mechanism::new(settings.sampling_rate, sigma, rounds);

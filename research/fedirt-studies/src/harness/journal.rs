@@ -1,36 +1,10 @@
 //! What has been done so far, line by line: the settings, then one record a task.
 
+use crate::StudyError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::Write;
-
-/// Why a journal cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// It is that of a study with other settings.
-    #[error("it was begun with other settings")]
-    Settings,
-    /// A line that is not the last cannot be read.
-    #[error("line {line} cannot be read: {error}")]
-    Line {
-        /// Which one, from 1.
-        line: usize,
-        /// Why.
-        error: serde_json::Error,
-    },
-    /// A record cannot be read as what it should be.
-    #[error("the record of {key} cannot be read: {error}")]
-    Record {
-        /// Its task.
-        key: String,
-        /// Why.
-        error: serde_json::Error,
-    },
-    /// It cannot be written.
-    #[error("it cannot be written: {0}")]
-    Write(#[from] std::io::Error),
-}
 
 #[derive(Serialize, Deserialize)]
 struct Line<T> {
@@ -57,26 +31,26 @@ impl Journal<std::io::Sink> {
 
 impl<W: Write> Journal<W> {
     /// A new journal. Settings are a text that is the same for the same study.
-    pub fn begin(settings: &str, out: W) -> Result<Self, JournalError> {
+    pub fn begin(settings: &str, out: W) -> Result<Self, StudyError> {
         let mut journal = Self { records: HashMap::new(), out: Some(out) };
         journal.add(SETTINGS, &settings)?;
         Ok(journal)
     }
 
     /// A journal that was read, and is written anew. A last line that was cut off counts as not written.
-    pub fn resume(settings: &str, text: &str, out: W) -> Result<Self, JournalError> {
+    pub fn resume(settings: &str, text: &str, out: W) -> Result<Self, StudyError> {
         let mut journal = Self::begin(settings, out)?;
         let mut lines = text.split_inclusive('\n').enumerate();
         // A first line that was cut off was the only one: nothing was done yet.
         if let Some((_, line)) = lines.next().filter(|(_, line)| line.ends_with('\n')) {
             let begun = serde_json::from_str::<Line<String>>(line).ok();
             if begun.is_none_or(|line| line.key != SETTINGS || line.record != settings) {
-                return Err(JournalError::Settings);
+                return Err(StudyError::JournalSettings);
             }
         }
         for (at, line) in lines.filter(|(_, line)| line.ends_with('\n')) {
-            let line: Line<serde_json::Value> =
-                serde_json::from_str(line).map_err(|error| JournalError::Line { line: at + 1, error })?;
+            let line: Line<serde_json::Value> = serde_json::from_str(line)
+                .map_err(|error| StudyError::JournalLine { line: at + 1, error })?;
             journal.add(&line.key, &line.record)?;
             journal.records.insert(line.key, line.record);
         }
@@ -84,19 +58,19 @@ impl<W: Write> Journal<W> {
     }
 
     /// The record of a task that was done.
-    pub(super) fn find<R: DeserializeOwned>(&self, key: &str) -> Result<Option<R>, JournalError> {
+    pub(super) fn find<R: DeserializeOwned>(&self, key: &str) -> Result<Option<R>, StudyError> {
         let Some(record) = self.records.get(key) else { return Ok(None) };
-        R::deserialize(record).map(Some).map_err(|error| JournalError::Record { key: key.to_owned(), error })
+        R::deserialize(record)
+            .map(Some)
+            .map_err(|error| StudyError::JournalRecord { key: key.to_owned(), error })
     }
 
     /// Writes a record, whole, before anything else happens.
-    pub(super) fn add<R: Serialize>(&mut self, key: &str, record: &R) -> Result<(), JournalError> {
+    pub(super) fn add<R: Serialize>(&mut self, key: &str, record: &R) -> Result<(), StudyError> {
         let Some(out) = &mut self.out else { return Ok(()) };
         let line = Line { key: key.to_owned(), record };
-        let mut text = serde_json::to_vec(&line).map_err(std::io::Error::from)?;
+        let mut text = serde_json::to_vec(&line)?;
         text.push(b'\n');
-        out.write_all(&text)?;
-        out.flush()?;
-        Ok(())
+        out.write_all(&text).and_then(|()| out.flush()).map_err(StudyError::JournalWrite)
     }
 }

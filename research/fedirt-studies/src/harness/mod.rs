@@ -5,29 +5,14 @@
 
 mod journal;
 
-pub use journal::{Journal, JournalError};
+pub use journal::Journal;
 
+use crate::StudyError;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::sync::Mutex;
-
-/// Why a study stops.
-#[derive(Debug, thiserror::Error)]
-pub enum HarnessError<E> {
-    /// A task failed in a way that makes the study worthless.
-    #[error("{key}: {error}")]
-    Task {
-        /// The task.
-        key: String,
-        /// What went wrong.
-        error: E,
-    },
-    /// The journal could not be written.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-}
 
 /// Who is told how far a study is.
 pub trait Watch: Sync {
@@ -47,17 +32,16 @@ impl Watch for Unwatched {
 }
 
 /// The record of every task, in the order of the tasks. What the journal holds is not done again.
-pub fn run<T, R, E, W>(
+pub fn run<T, R, W>(
     tasks: &[T],
     key: impl Fn(&T) -> String + Sync,
-    work: impl Fn(&T) -> Result<R, E> + Sync,
+    work: impl Fn(&T) -> Result<R, StudyError> + Sync,
     journal: Journal<W>,
     watch: &dyn Watch,
-) -> Result<Vec<R>, HarnessError<E>>
+) -> Result<Vec<R>, StudyError>
 where
     T: Sync,
     R: Serialize + DeserializeOwned + Send,
-    E: Send,
     W: Write + Send,
 {
     let mut found: Vec<Option<R>> = Vec::with_capacity(tasks.len());
@@ -74,7 +58,8 @@ where
         .map(|(found, task)| match found {
             Some(record) => Ok(record),
             None => {
-                let record = work(task).map_err(|error| HarnessError::Task { key: key(task), error })?;
+                let record = work(task)
+                    .map_err(|error| StudyError::Task { key: key(task), error: Box::new(error) })?;
                 let mut journal = journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 journal.add(&key(task), &record)?;
                 drop(journal);
@@ -90,10 +75,10 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    fn square(counter: &AtomicUsize) -> impl Fn(&u32) -> Result<f64, String> + Sync {
+    fn square(counter: &AtomicUsize) -> impl Fn(&u32) -> Result<f64, StudyError> + Sync {
         move |x| {
             counter.fetch_add(1, Ordering::SeqCst);
-            if *x == 7 { Err("seven".into()) } else { Ok(f64::from(*x).sqrt()) }
+            if *x == 7 { Err(StudyError::TooManyRounds(7)) } else { Ok(f64::from(*x).sqrt()) }
         }
     }
 
@@ -117,7 +102,10 @@ mod tests {
     fn a_failure_names_its_task() {
         let failed =
             run(&[1, 7], |x| format!("task {x}"), square(&AtomicUsize::new(0)), Journal::none(), &Unwatched);
-        assert_eq!(failed.map_err(|e| e.to_string()), Err("task 7: seven".into()));
+        assert_eq!(
+            failed.map_err(|e| e.to_string()),
+            Err("task 7: 7 rounds are more than the accountant can count".into())
+        );
     }
 
     #[test]
@@ -126,10 +114,10 @@ mod tests {
         drop(Journal::begin("ten sites", &mut file).expect("a journal"));
         let text = String::from_utf8(file).expect("text");
         let other = Journal::resume("nine sites", &text, Vec::new());
-        assert!(matches!(other, Err(JournalError::Settings)));
+        assert!(matches!(other, Err(StudyError::JournalSettings)));
         // What does not say which study it is of is of none; what was cut off there has no records.
         let unnamed = Journal::resume("ten sites", "{\"key\":\"4\",\"record\":2.0}\n", Vec::new());
-        assert!(matches!(unnamed, Err(JournalError::Settings)));
+        assert!(matches!(unnamed, Err(StudyError::JournalSettings)));
         assert!(Journal::resume("ten sites", &text[..9], Vec::new()).is_ok());
     }
 }

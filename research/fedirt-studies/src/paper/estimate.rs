@@ -1,6 +1,7 @@
 //! How each method estimates.
 
 use super::method::{How, Method, Schools};
+use crate::StudyError;
 use crate::fedirt_dp;
 use crate::private::{self, published};
 use fedirt_model::centre::{AlgorithmKind, ItemPlan, Plan, Secrecy, Settings};
@@ -60,7 +61,7 @@ impl Method {
         frame: &Frame,
         tables: &[ResponseTable],
         rng: &mut ChaCha8Rng,
-    ) -> Result<Estimates, String> {
+    ) -> Result<Estimates, StudyError> {
         let effects = match self.schools {
             Schools::None | Schools::AveragedEap => Effects::None,
             Schools::Fixed => Effects::Fixed,
@@ -77,22 +78,22 @@ impl Method {
         let sites = || frame.sites.iter().map(|(name, _)| name.clone()).zip(tables.iter().cloned()).collect();
         let named = |plan| in_process::run(plan, sites(), &mut Unobserved);
         let mut found = match &self.how {
-            How::Likelihood => read(&named(run(AlgorithmKind::Newton, 100)).map_err(said)?.0.fit)?,
+            How::Likelihood => read(&named(run(AlgorithmKind::Newton, 100))?.0.fit)?,
             How::Pooled => {
                 let all = vec![("all".to_owned(), pool(tables)?)];
                 let plan = run(AlgorithmKind::Bfgs, 1000);
-                read(&in_process::run(plan, all, &mut Unobserved).map_err(said)?.0.fit)?
+                read(&in_process::run(plan, all, &mut Unobserved)?.0.fit)?
             }
             How::Algorithm { algorithm, rounds, learning_rate, local_epochs } => {
                 let mut plan = run(*algorithm, *rounds);
                 plan.settings.learning_rate = *learning_rate;
                 plan.settings.local_epochs = *local_epochs;
-                read(&named(plan).map_err(said)?.0.fit)?
+                read(&named(plan)?.0.fit)?
             }
             How::Robust { trimmed, rounds } => {
                 let robust = if *trimmed >= 0.5 { Robust::Median } else { Robust::TrimmedMean(*trimmed) };
                 let plan = run(AlgorithmKind::Fedsgd, *rounds);
-                read(&in_process::run_robust(plan, sites(), robust, &mut Unobserved).map_err(said)?.0.fit)?
+                read(&in_process::run_robust(plan, sites(), robust, &mut Unobserved)?.0.fit)?
             }
             How::Published { settings, noise_multiplier, .. } => {
                 let mut plan = fedirt_dp::Plan::new(
@@ -103,7 +104,7 @@ impl Method {
                     *noise_multiplier,
                 );
                 plan.grid = published::PAPER_GRID;
-                let found = fedirt_dp::run(plan, tables, rng).map_err(said)?;
+                let found = fedirt_dp::run(plan, tables, rng)?;
                 let items = 0..frame.items.len();
                 Estimates {
                     a: items.clone().map(|j| found.slope(j)).collect(),
@@ -113,12 +114,11 @@ impl Method {
                 }
             }
             How::Score2 { mu, mixture, .. } => {
-                let mut plan =
-                    Score2Plan::new(design(frame)?, effects, frame.sites.clone(), *mu).map_err(said)?;
+                let mut plan = Score2Plan::new(design(frame)?, effects, frame.sites.clone(), *mu)?;
                 plan.mixture = *mixture;
                 // The mixture adds coordinates, and with them noise.
-                plan.noise_sd = plan.central_noise().map_err(said)?;
-                let found = private::run(plan, tables, rng).map_err(said)?;
+                plan.noise_sd = plan.central_noise()?;
+                let found = private::run(plan, tables, rng)?;
                 let items = found.items();
                 Estimates {
                     a: items.iter().map(|item| item.a).collect(),
@@ -129,7 +129,7 @@ impl Method {
                     se_s: found.sites().into_iter().map(|(_, se)| Some(se)).collect(),
                 }
             }
-            How::External { package } => return Err(format!("{package} was not run")),
+            How::External { package } => return Err(StudyError::NoPackage { package: package.clone() }),
         };
         match self.schools {
             Schools::AveragedEap => found.s = averaged_eaps(frame, &found, tables)?,
@@ -140,17 +140,13 @@ impl Method {
     }
 }
 
-fn said(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}
-
-fn design(frame: &Frame) -> Result<Design, String> {
+fn design(frame: &Frame) -> Result<Design, StudyError> {
     let item = |(column, (_, model, codes)): (usize, &(String, String, Vec<u8>))| DesignItem {
         column,
         model: model.clone(),
         codes: codes.clone(),
     };
-    Design::try_from(frame.items.iter().enumerate().map(item).collect::<Vec<_>>()).map_err(said)
+    Ok(Design::try_from(frame.items.iter().enumerate().map(item).collect::<Vec<_>>())?)
 }
 
 fn item_plans(frame: &Frame) -> Vec<ItemPlan> {
@@ -164,21 +160,21 @@ fn item_plans(frame: &Frame) -> Vec<ItemPlan> {
 }
 
 /// All rows in one table.
-pub(super) fn pool(tables: &[ResponseTable]) -> Result<ResponseTable, String> {
+pub(super) fn pool(tables: &[ResponseTable]) -> Result<ResponseTable, StudyError> {
     let cells: Vec<u8> =
         tables.iter().flat_map(|t| t.rows().flatten().copied().collect::<Vec<_>>()).collect();
     let students = tables.iter().map(ResponseTable::students).sum();
     let items = tables.first().map_or(0, ResponseTable::items);
-    ResponseTable::new(students, items, cells).map_err(said)
+    Ok(ResponseTable::new(students, items, cells)?)
 }
 
 /// The estimates of a fit; all of them, or the fit has failed.
-fn read(fit: &Fit) -> Result<Estimates, String> {
+fn read(fit: &Fit) -> Result<Estimates, StudyError> {
     let mut out = Estimates::default();
     for item in &fit.items {
         let steps: Option<Vec<f64>> = item.b.iter().copied().collect();
         let (Some(a), Some(b)) = (item.a, steps) else {
-            return Err(format!("item {} has no finite estimate", item.name));
+            return Err(StudyError::NoFiniteEstimate { item: item.name.clone() });
         };
         out.a.push(a);
         out.b.push(b);
@@ -194,17 +190,17 @@ fn read(fit: &Fit) -> Result<Estimates, String> {
 }
 
 /// Σ_i E(θ | x_i)/N_k with ability N(0, 1) in every school.
-fn averaged_eaps(frame: &Frame, found: &Estimates, tables: &[ResponseTable]) -> Result<Vec<f64>, String> {
+fn averaged_eaps(frame: &Frame, found: &Estimates, tables: &[ResponseTable]) -> Result<Vec<f64>, StudyError> {
     let mut scored = Vec::with_capacity(frame.items.len());
     for ((_, name, _), (a, b)) in frame.items.iter().zip(found.a.iter().zip(&found.b)) {
-        let model = items::model(name).ok_or_else(|| format!("there is no model {name}"))?;
-        let steps = model.one_slope().ok_or_else(|| format!("{name} has no difficulties"))?;
+        let model = items::model(name).ok_or_else(|| StudyError::UnknownModel { model: name.clone() })?;
+        let steps = model.one_slope().ok_or_else(|| StudyError::NoDifficulties { model: name.clone() })?;
         let psi = std::iter::once(*a).chain(steps.intercepts(*a, b)).collect();
         scored.push(ScoredItem { model, categories: b.len() + 1, psi });
     }
-    let scorer = Scorer::new(scored, Prior { mean: 0.0, sd: 1.0 }, GridSpec::default()).map_err(said)?;
-    let mean = |table: &ResponseTable| -> Result<f64, String> {
-        let scores = scorer.score_table(table, ScoringMethod::Eap).map_err(said)?;
+    let scorer = Scorer::new(scored, Prior { mean: 0.0, sd: 1.0 }, GridSpec::default())?;
+    let mean = |table: &ResponseTable| -> Result<f64, StudyError> {
+        let scores = scorer.score_table(table, ScoringMethod::Eap)?;
         Ok(scores.iter().filter_map(|s| s.estimate).sum::<f64>() / scores.len().max(1) as f64)
     };
     tables.iter().map(mean).collect()

@@ -1,5 +1,6 @@
 //! Who estimates: every way to calibrate that the studies compare.
 
+use crate::StudyError;
 use crate::fedirt_dp;
 use crate::publish::brief;
 use fedirt_model::centre::AlgorithmKind;
@@ -121,11 +122,11 @@ impl Method {
         settings: fedirt_dp::Settings,
         schools: Schools,
         (tag, remark): (&str, &str),
-    ) -> Result<Self, String> {
+    ) -> Result<Self, StudyError> {
         let budget = budget(epsilon)?;
-        let rounds = u32::try_from(settings.rounds).map_err(|e| e.to_string())?;
-        let noise_multiplier =
-            noise_multiplier(budget, settings.sampling_rate, rounds).map_err(|e| e.to_string())?;
+        let rounds =
+            u32::try_from(settings.rounds).map_err(|_| StudyError::TooManyRounds(settings.rounds))?;
+        let noise_multiplier = noise_multiplier(budget, settings.sampling_rate, rounds)?;
         let how = How::Published { epsilon, settings, noise_multiplier };
         let (name, label) =
             (format!("fedirt_dp{tag}_{epsilon}"), format!("FedIRT-DP{remark}, ε = {epsilon}"));
@@ -133,7 +134,7 @@ impl Method {
     }
 
     /// The private default.
-    pub fn score2(epsilon: f64, mixture: bool, schools: Schools) -> Result<Self, String> {
+    pub fn score2(epsilon: f64, mixture: bool, schools: Schools) -> Result<Self, StudyError> {
         let (epsilon_, delta) = budget(epsilon)?;
         let mu = GaussianDp::for_budget(epsilon_, delta).mu();
         let (tag, remark) = if mixture { ("_mixture", " with mixture") } else { ("", "") };
@@ -228,6 +229,6 @@ impl Method {
     }
 }
 
-fn budget(epsilon: f64) -> Result<(Epsilon, Delta), String> {
-    Ok((Epsilon::new(epsilon).map_err(|e| e.to_string())?, Delta::new(DELTA).map_err(|e| e.to_string())?))
+fn budget(epsilon: f64) -> Result<(Epsilon, Delta), StudyError> {
+    Ok((Epsilon::new(epsilon)?, Delta::new(DELTA)?))
 }

@@ -21,8 +21,8 @@ pub use record::{Errors, Outcome, Record};
 pub use scenario::{Abilities, Extreme, Ranges, Scenario};
 pub use study1::SIZES;
 pub use summary::{Cell, Summary};
-pub use words::{TellError, Told};
 
+use crate::StudyError;
 use fedirt_model::responses::ResponseTable;
 
 /// Which of the paper's studies.
@@ -96,7 +96,7 @@ pub struct Task {
 /// Runs packages that are not ours on pooled rows.
 pub trait External: Sync {
     /// What a package finds in a table.
-    fn estimate(&self, package: &str, table: &ResponseTable) -> Result<Estimates, String>;
+    fn estimate(&self, package: &str, table: &ResponseTable) -> Result<Estimates, StudyError>;
 }
 
 /// There are none.
@@ -104,14 +104,14 @@ pub trait External: Sync {
 pub struct NoExternal;
 
 impl External for NoExternal {
-    fn estimate(&self, package: &str, _table: &ResponseTable) -> Result<Estimates, String> {
-        Err(format!("{package} was not found"))
+    fn estimate(&self, package: &str, _table: &ResponseTable) -> Result<Estimates, StudyError> {
+        Err(StudyError::NoPackage { package: package.to_owned() })
     }
 }
 
 impl PaperStudy {
     /// One of the studies.
-    pub fn new(number: Number, options: Options) -> Result<Self, String> {
+    pub fn new(number: Number, options: Options) -> Result<Self, StudyError> {
         match number {
             Number::One => study1::study(options),
             Number::Two => study2::study(options),
@@ -152,12 +152,7 @@ impl PaperStudy {
                     method.estimate(&frame, &tables, &mut scenario.noise(task.replication, stream - 1))
                 }
             };
-            let outcome = Outcome::new(
-                &method.name,
-                found.as_ref().map_err(Clone::clone),
-                &scenario.truth,
-                reference.as_ref(),
-            );
+            let outcome = Outcome::new(&method.name, found.as_ref(), &scenario.truth, reference.as_ref());
             outcomes.push(outcome);
             if at == 0 {
                 reference = found.ok();

@@ -1,6 +1,7 @@
 //! One replication of a scenario: how far each method is from the truth.
 
 use super::estimate::Estimates;
+use crate::StudyError;
 use fedirt_model::simulate::Truth;
 use serde::{Deserialize, Serialize};
 
@@ -52,14 +53,14 @@ impl Outcome {
     /// What a method found, against the truth and against the reference.
     pub fn new(
         method: &str,
-        found: Result<&Estimates, String>,
+        found: Result<&Estimates, &StudyError>,
         truth: &Truth,
         reference: Option<&Estimates>,
     ) -> Self {
         let mut out = Self { method: method.into(), errors: Vec::new(), distance: None, failure: None };
         let found = match found {
             Ok(found) => found,
-            Err(failure) => return Self { failure: Some(failure), ..out },
+            Err(error) => return Self { failure: Some(error.to_string()), ..out },
         };
         let slopes: Vec<f64> = found.a.iter().zip(&truth.items).map(|(a, t)| a - t.a).collect();
         let difficulties: Vec<f64> =

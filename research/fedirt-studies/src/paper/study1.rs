@@ -5,6 +5,7 @@
 
 use super::scenario::{self, Ranges, Scenario};
 use super::{Method, Number, Options, PaperStudy, Schools};
+use crate::StudyError;
 use crate::fedirt_dp::Settings;
 use fedirt_model::simulate::Truth;
 
@@ -25,7 +26,7 @@ fn ranges(discrimination: &str, difficulty: &str) -> Ranges {
     }
 }
 
-pub(super) fn study(options: Options) -> Result<PaperStudy, String> {
+pub(super) fn study(options: Options) -> Result<PaperStudy, StudyError> {
     let mut scenarios = Vec::new();
     for (group, (discrimination, difficulty)) in CONDITIONS.into_iter().enumerate() {
         // The same items for all sizes: then only the size differs between them.

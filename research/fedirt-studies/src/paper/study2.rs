@@ -4,6 +4,7 @@
 
 use super::scenario::{self, Ranges, Scenario};
 use super::{Method, Number, Options, PaperStudy, Schools};
+use crate::StudyError;
 use crate::fedirt_dp::Settings;
 use fedirt_model::simulate::Truth;
 
@@ -13,7 +14,7 @@ pub(super) const EFFECTS: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
 /// ε of the private methods.
 pub(super) const EPSILONS: [f64; 2] = [2.0, 8.0];
 
-pub(super) fn study(options: Options) -> Result<PaperStudy, String> {
+pub(super) fn study(options: Options) -> Result<PaperStudy, StudyError> {
     let ranges = Ranges { slopes: (0.5, 2.0), difficulties: (-1.0, 1.0) };
     let truth = Truth {
         latent_sd: 1.0,

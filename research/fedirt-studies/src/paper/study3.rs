@@ -5,6 +5,7 @@
 
 use super::scenario::{self, Extreme, Ranges, Scenario};
 use super::{Method, Number, Options, PaperStudy, Schools};
+use crate::StudyError;
 use crate::fedirt_dp::Settings;
 use fedirt_model::simulate::Truth;
 
@@ -17,7 +18,7 @@ pub(super) const EPSILON: f64 = 2.0;
 /// Kinds of extreme rows.
 pub(super) const KINDS: [Extreme; 2] = [Extreme::Zeros, Extreme::Ones];
 
-pub(super) fn study(options: Options) -> Result<PaperStudy, String> {
+pub(super) fn study(options: Options) -> Result<PaperStudy, StudyError> {
     let ranges = Ranges { slopes: (0.5, 2.0), difficulties: (-1.0, 1.0) };
     let items = scenario::items(options.seed, 0, 10, ranges);
     let mut scenarios = Vec::new();

@@ -2,8 +2,9 @@
 
 use super::verdict::quantile;
 use super::{Cell, PaperStudy, Record, Summary};
-use crate::publish::{Article, DataFile, aligned, brief};
-use fedirt_figures::{Figure, PanelPoint, PanelRow, Panels, PictureError, Table, panels};
+use crate::StudyError;
+use crate::publish::{Article, DataFile, StudyOutput, aligned, brief};
+use fedirt_figures::{Figure, PanelPoint, PanelRow, Panels, Table, panels};
 
 /// A criterion of the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,29 +176,9 @@ fn terminal(table: &Table, factors: usize) -> String {
     out
 }
 
-/// The study for reading, and for a terminal.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Told {
-    /// All files.
-    pub files: Vec<(String, Vec<u8>)>,
-    /// Findings and main tables as text.
-    pub text: String,
-}
-
-/// Why a study cannot be told.
-#[derive(Debug, thiserror::Error)]
-pub enum TellError {
-    /// A picture cannot be drawn.
-    #[error(transparent)]
-    Picture(#[from] PictureError),
-    /// Settings cannot be written.
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-}
-
 impl PaperStudy {
     /// What was found, as files and as text.
-    pub fn tell(&self, records: &[Record]) -> Result<Told, TellError> {
+    pub fn report(&self, records: &[Record]) -> Result<StudyOutput, StudyError> {
         let summary = Summary::new(self, records);
         let (mut article, tables) = match self.number {
             super::Number::One => super::page1::article(self, &summary),
@@ -220,7 +201,7 @@ impl PaperStudy {
             ),
             DataFile::new("settings.json", self.settings_json(&summary)?, "settings, seeds, true parameters"),
         ];
-        Ok(Told { files: article.files(data)?, text })
+        Ok(StudyOutput { files: article.files(data)?, text })
     }
 }
 

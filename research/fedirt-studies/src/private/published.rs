@@ -9,7 +9,8 @@ pub use compare::{Comparison, compare, compare_with, geometric_mean};
 
 use super::contaminate;
 use super::trial::design;
-use crate::fedirt_dp::{Estimates, FedirtDpError, Plan, Settings, run};
+use crate::StudyError;
+use crate::fedirt_dp::{Estimates, Plan, Settings, run};
 use fedirt_model::exchange::Effects;
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::responses::ResponseTable;
@@ -95,7 +96,7 @@ impl Condition {
     }
 
     /// Noise multiplier σ that gives the ε of the condition over its planned rounds.
-    pub fn noise_multiplier(&self) -> Result<f64, FedirtDpError> {
+    pub fn noise_multiplier(&self) -> Result<f64, StudyError> {
         let budget = (Epsilon::new(self.epsilon)?, Delta::new(DELTA)?);
         // A plan has far fewer rounds than 2³².
         let rounds = u32::try_from(self.settings.rounds).unwrap_or(u32::MAX);
@@ -137,7 +138,7 @@ impl Condition {
     }
 
     /// The plan for these items and sites, with noise of this multiplier.
-    pub fn plan(&self, truth: &Truth, noise_multiplier: f64) -> Result<Plan, FedirtDpError> {
+    pub fn plan(&self, truth: &Truth, noise_multiplier: f64) -> Result<Plan, StudyError> {
         let sites = truth.sites.iter().map(|s| (s.name.clone(), s.n as u64)).collect();
         let mut plan = Plan::new(design(truth)?, self.effects, sites, self.settings, noise_multiplier);
         plan.grid = self.grid;
@@ -168,7 +169,7 @@ pub fn mean_squared_errors(truth: &Truth, found: &Estimates) -> [f64; 3] {
 
 /// One replication: draws parameters and answers by the seed, runs FedIRT-DP with noise of this multiplier (see
 /// [`Condition::noise_multiplier`]), and returns the mean squared errors of a, b and s.
-pub fn trial(condition: &Condition, noise_multiplier: f64, seed: u64) -> Result<[f64; 3], FedirtDpError> {
+pub fn trial(condition: &Condition, noise_multiplier: f64, seed: u64) -> Result<[f64; 3], StudyError> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (truth, tables) = condition.draw(&mut rng, seed);
     let found = run(condition.plan(&truth, noise_multiplier)?, &tables, &mut rng)?;

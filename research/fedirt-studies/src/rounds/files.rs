@@ -1,7 +1,7 @@
 //! The study in files: tidy rows, and settings with summaries.
 
 use super::condition::{BOOKLETS, CATEGORIES, SITE_SD};
-use super::{Cell, MAX_ROUNDS, Record, Study, TOLERANCE, cells};
+use super::{Cell, MAX_ROUNDS, Record, RoundsStudy, TOLERANCE, cells};
 use serde::Serialize;
 
 /// More rounds than this, and the JSON tells what happened in each.
@@ -32,7 +32,7 @@ struct Settings<'a> {
     site_sd: f64,
 }
 
-impl Study {
+impl RoundsStudy {
     /// `rounds.csv`: one row per calibration.
     pub fn csv(&self) -> String {
         let mut out = String::from(

@@ -106,7 +106,7 @@ impl Options {
 
 /// What was found.
 #[derive(Debug, Clone)]
-pub struct Study {
+pub struct RoundsStudy {
     /// What was run.
     pub options: Options,
     /// One record per calibration, in the order of the conditions, seeds and algorithms.

@@ -1,13 +1,13 @@
 //! The study of rounds, told.
 
-use super::{Cell, MAX_ROUNDS, Rounds, Study, TOLERANCE, cells, tables};
-use crate::paper::{TellError, Told};
-use crate::publish::{Article, DataFile, Section, brief};
+use super::{Cell, MAX_ROUNDS, Rounds, RoundsStudy, TOLERANCE, cells, tables};
+use crate::StudyError;
+use crate::publish::{Article, DataFile, Section, StudyOutput, brief};
 use fedirt_figures::{PanelPoint, PanelRow, Panels, Table, panels};
 
-impl Study {
+impl RoundsStudy {
     /// What was found, as files and as text.
-    pub fn tell(&self) -> Result<Told, TellError> {
+    pub fn report(&self) -> Result<StudyOutput, StudyError> {
         let all = cells(&self.records);
         let plain: Vec<&Cell> = all
             .iter()
@@ -55,7 +55,7 @@ impl Study {
             DataFile::new("rounds.csv", self.csv(), "one row per calibration"),
             DataFile::new("rounds.json", self.json()?, "settings, seeds, summaries"),
         ];
-        Ok(Told { files: article.files(data)?, text: tables(self) })
+        Ok(StudyOutput { files: article.files(data)?, text: tables(self) })
     }
 
     fn findings(&self, plain: &[&Cell], newton: &[&Cell]) -> Vec<String> {

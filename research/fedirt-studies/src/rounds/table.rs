@@ -1,10 +1,10 @@
 //! The study on a terminal.
 
-use super::{Cell, Study, TOLERANCE, cells};
+use super::{Cell, RoundsStudy, TOLERANCE, cells};
 use crate::publish::aligned;
 
 /// All tables that the study has records for.
-pub fn tables(study: &Study) -> String {
+pub fn tables(study: &RoundsStudy) -> String {
     let cells = cells(&study.records);
     let mut out = String::new();
     let options = &study.options;
@@ -39,7 +39,7 @@ pub fn tables(study: &Study) -> String {
 
 /// One row per distinct key, one column per size.
 fn matrix(
-    study: &Study,
+    study: &RoundsStudy,
     keys: &[&str],
     cells: &[&Cell],
     key: impl Fn(&Cell) -> Vec<String>,

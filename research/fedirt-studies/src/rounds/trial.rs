@@ -2,6 +2,7 @@
 
 use super::condition::Condition;
 use super::{MAX_ROUNDS, TOLERANCE};
+use crate::StudyError;
 use fedirt_model::centre::{AlgorithmKind, Plan, Secrecy, Settings};
 use fedirt_model::fit::Fit;
 use fedirt_model::quadrature::GridSpec;
@@ -63,7 +64,7 @@ pub(super) fn run(condition: &Condition, algorithms: &[AlgorithmKind], seed: u64
         };
         let result = match &data {
             Ok(data) => calibrate(condition, data, algorithm),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.clone().into()),
         };
         match result {
             Ok(fit) => {
@@ -71,14 +72,14 @@ pub(super) fn run(condition: &Condition, algorithms: &[AlgorithmKind], seed: u64
                 let reference = reference.get_or_insert_with(|| fit.clone());
                 record.slope_error = slope_error(&fit, reference);
             }
-            Err(error) => record.failure = Some(error),
+            Err(error) => record.failure = Some(error.to_string()),
         }
         records.push(record);
     }
     records
 }
 
-fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) -> Result<Fit, String> {
+fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) -> Result<Fit, StudyError> {
     let plan = Plan {
         items: data.items(),
         effects: condition.effects,
@@ -87,7 +88,7 @@ fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) 
         publish_effects: true,
         secrecy: Secrecy::BySite,
     };
-    let (finished, _) = in_process::run(plan, data.sites(), &mut Unobserved).map_err(|e| e.to_string())?;
+    let (finished, _) = in_process::run(plan, data.sites(), &mut Unobserved)?;
     Ok(finished.fit)
 }
 

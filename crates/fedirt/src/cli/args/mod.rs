@@ -36,8 +36,8 @@ pub(crate) use site::{
 };
 #[cfg(feature = "studies")]
 pub(crate) use study::{
-    AttackArgs, DeskArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs,
-    StudyCommand, TableArg,
+    AttackArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs,
+    StudyCommand, StudyFolderArgs, TableArg,
 };
 
 /// How help looks on a terminal.

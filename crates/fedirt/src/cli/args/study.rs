@@ -45,21 +45,17 @@ fn hidden(argument: clap::Arg) -> clap::Arg {
 
 /// Where and how a study is run.
 #[derive(Debug, Args)]
-pub(crate) struct DeskArgs {
+pub(crate) struct StudyFolderArgs {
     /// Folder for tables, settings, pictures and the page [default: the study's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Threads [default: all cores]; the files are the same for any number
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
     /// Begin anew, and replace what the folder holds; otherwise an unfinished study is resumed, and results of other
     /// settings are left alone
     #[arg(long)]
     pub restart: bool,
-}
-
-fn threads(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|n| (1..=1024).contains(n)).ok_or_else(|| "from 1 to 1024".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -84,7 +80,7 @@ pub(crate) struct PaperArgs {
     #[arg(long, value_name = "PROGRAM", default_value = "Rscript")]
     pub rscript: PathBuf,
     #[command(flatten)]
-    pub desk: DeskArgs,
+    pub folder: StudyFolderArgs,
 }
 
 const PAPER_EXAMPLES: &str = "Examples:
@@ -112,7 +108,7 @@ pub(crate) struct EmpiricalArgs {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
-    pub desk: DeskArgs,
+    pub folder: StudyFolderArgs,
 }
 
 const EMPIRICAL_EXAMPLES: &str = "Examples:
@@ -132,7 +128,7 @@ pub(crate) struct AttackArgs {
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
-    pub desk: DeskArgs,
+    pub folder: StudyFolderArgs,
 }
 
 const ATTACK_EXAMPLES: &str = "Examples:
@@ -221,7 +217,7 @@ pub(crate) struct RoundsArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub desk: DeskArgs,
+    pub folder: StudyFolderArgs,
 }
 
 const EXAMPLES: &str = "Examples:

@@ -4,6 +4,7 @@ use super::told;
 use crate::args::{CoordinatorInitArgs, ModeArg};
 use crate::error::CliError;
 use crate::output::stdout;
+use crate::usage::UsageError;
 use fedirt::{Input, Responses};
 use fedirt_coordinator::{Folder, codebook, folder};
 use fedirt_model::responses::MISSING;
@@ -65,9 +66,9 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
         (Some(reading), _) => items_of(reading),
         (None, Some(path)) => codebook::plan_items(&path.display().to_string(), Input::file(path))?,
         (None, None) => {
-            return Err(CliError::Usage(
-                "--study needs items: --codebook FILE.csv, or --items-from FILE.csv with answers".into(),
-            ));
+            let reason =
+                "a plan lists the items; or --items-from FILE.csv takes them from a file with answers";
+            return Err(UsageError::Missing { flag: "--codebook FILE.csv", reason }.into());
         }
     };
     let mut sites = args.sites.clone();
@@ -75,13 +76,12 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
         sites = reading.sites.iter().map(|site| site.name.clone()).collect();
     }
     if sites.is_empty() {
-        return Err(CliError::Usage("--study needs the names of its sites: --sites a,b,c".into()));
+        return Err(UsageError::Missing { flag: "--sites a,b,c", reason: "a plan names its sites" }.into());
     }
     let counted = reading.map(|reading| reading.sites.iter().map(|site| site.table.students() as u64).sum());
     let Some(students) = args.students.or(counted) else {
-        return Err(CliError::Usage(
-            "--study needs --students N: about how many all sites have together".into(),
-        ));
+        let reason = "a plan says about how many students all sites have together";
+        return Err(UsageError::Missing { flag: "--students N", reason }.into());
     };
     let mode = match args.mode {
         ModeArg::Plain => Mode::Plain,
@@ -89,10 +89,10 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
         ModeArg::Private => Mode::Private,
     };
     let text = template(study, mode, &sites, &items, students);
-    let wrong = |e| CliError::Usage(format!("with these flags {e}"));
-    let terms = StudyPlan::parse(&text).and_then(|plan| plan.terms(&text)).map_err(wrong)?;
+    let terms = StudyPlan::parse(&text).and_then(|plan| plan.terms(&text)).map_err(UsageError::Plan)?;
     if terms.study.as_str().starts_with('.') {
-        return Err(CliError::Usage(format!("--study {study}: a name does not begin with a dot")));
+        let needed = "a name must not begin with a dot";
+        return Err(UsageError::value("--study", study, needed).into());
     }
     Ok(text)
 }
@@ -100,13 +100,9 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
 /// The items of a file as 0/1 items: a private plan does not tell which codes occur.
 fn declared_items(reading: &Responses) -> Result<Vec<PlanItem>, CliError> {
     let mut items = items_of(reading);
-    let problems = items.iter().filter(|item| item.categories.iter().any(|code| *code > 1)).map(|item| {
-        format!(
-            "item {}: the file has codes beyond 0 and 1, and a private plan takes categories from --codebook FILE.csv (item, categories), never from answers",
-            item.name
-        )
-    });
-    CliError::usage(problems.collect())?;
+    let beyond = items.iter().filter(|item| item.categories.iter().any(|code| *code > 1));
+    let problem = |item: &PlanItem| UsageError::CategoriesFromAnswers { item: item.name.clone() };
+    CliError::usage(beyond.map(problem).collect())?;
     items.iter_mut().for_each(|item| item.categories = vec![0, 1]);
     Ok(items)
 }

@@ -24,12 +24,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     rules::check(args)?;
-    if let Some(threads) = args.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build_global()
-            .map_err(|error| CliError::Usage(format!("--threads {threads}: {error}")))?;
-    }
+    crate::use_threads(args.threads)?;
     let progress = Progress::new();
     let mut errors = Vec::new();
     // Before anything is computed, so that a folder that cannot be written to costs no time.

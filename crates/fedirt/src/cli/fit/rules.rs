@@ -3,23 +3,21 @@
 use super::options;
 use crate::args::{AlgorithmArg, EffectsArg, FitArgs, NoiseArg};
 use crate::error::CliError;
+use crate::usage::UsageError;
 
 /// All problems with the flags: values that cannot be, and flags that do not go together.
 pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
     let mut errors: Vec<CliError> =
         options::of_flags(args).problems().into_iter().map(CliError::Flag).collect();
-    let mut problems = Vec::new();
-    if let Some(threads) = args.threads.filter(|threads| *threads < 1) {
-        problems.push(format!("--threads {threads}: at least 1 is needed"));
-    }
-    problems.extend(privacy(args));
-    problems.extend(unused(args));
-    errors.extend(problems.into_iter().map(CliError::Usage));
+    let threads = args.threads.filter(|threads| *threads < 1);
+    let threads = threads.map(|threads| UsageError::value("--threads", threads, "at least 1 is needed"));
+    let problems = threads.into_iter().chain(privacy(args)).chain(unused(args));
+    errors.extend(problems.map(CliError::Usage));
     CliError::unless_empty(errors)
 }
 
 /// What --private and fedirt-dp need, and what they rule out: all before a file is opened.
-fn privacy(args: &FitArgs) -> Vec<String> {
+fn privacy(args: &FitArgs) -> Vec<UsageError> {
     let mut problems = Vec::new();
     let published = args.algorithm == AlgorithmArg::FedirtDp;
     if !(args.private || published) {
@@ -32,75 +30,87 @@ fn privacy(args: &FitArgs) -> Vec<String> {
             ("--booklets", args.booklets.is_some()),
         ] {
             if given {
-                problems.push(format!("{flag} is used with --private or --algorithm fedirt-dp only"));
+                problems.push(UsageError::OnlyWith { flag, with: "--private or --algorithm fedirt-dp" });
             }
         }
         return problems;
     }
     if args.epsilon.is_none() {
-        problems.push("--epsilon is needed: 1 is strong privacy, 8 weak".to_owned());
+        let reason = "1 is strong privacy, 8 weak";
+        problems.push(UsageError::Missing { flag: "--epsilon", reason });
     }
     if let Some(sd) = args.site_sd
         && sd == 0.0
         && args.effects != Some(EffectsArg::None)
     {
-        problems.push(format!("--site-sd {sd}: a number of 0 or more is needed, and --effects none"));
+        problems.push(UsageError::value(
+            "--site-sd",
+            sd,
+            "a number of 0 or more is needed, and --effects none",
+        ));
     }
     if let Some(clip) = args.clip
         && !(clip.is_finite() && clip > 0.0)
     {
-        problems.push(format!("--clip {clip}: a number above 0 is needed"));
+        problems.push(UsageError::value("--clip", clip, "a number above 0 is needed"));
     }
     if let Some(rate) = args.sampling_rate
         && !(rate > 0.0 && rate <= 1.0)
     {
-        problems.push(format!("--sampling-rate {rate}: a share above 0 and at most 1 is needed"));
+        problems.push(UsageError::value("--sampling-rate", rate, "a share above 0 and at most 1 is needed"));
     }
-    for (given, text) in [
+    for (given, flag, reason) in [
         (
             args.weight.is_some(),
-            "--weight: weights cannot be kept private: one student's would move everybody's sums",
+            "--weight",
+            "weights cannot be kept private: one student's would move everybody's sums",
         ),
         (
             args.tolerance.is_some(),
-            "--tolerance: private fits do not test for convergence, which would tell of the answers",
+            "--tolerance",
+            "private fits do not test for convergence, which would reveal something about the answers",
         ),
         (
             args.max_rounds.is_some() && !published,
-            "--max-rounds: a private fit has two rounds; --algorithm fedirt-dp has as many as you say",
+            "--max-rounds",
+            "a private fit has two rounds; --algorithm fedirt-dp has as many as you say",
         ),
         (
             args.publish_effects,
-            "--publish-effects belongs to --secure: effects of private fits have noise, and are published",
+            "--publish-effects",
+            "this belongs to --secure; effects of private fits have noise, and are published",
         ),
-        (args.seed.is_some(), "--seed: the noise must come from the operating system"),
-        (args.fixed_items.is_some(), "--fixed-items: private fits know no fixed items"),
+        (args.seed.is_some(), "--seed", "the noise must come from the operating system"),
+        (args.fixed_items.is_some(), "--fixed-items", "private fits do not support fixed items"),
         (
             args.private && args.noise == Some(NoiseArg::Central),
-            "--noise central: the server would see exact sums; --private means noise made at the sites",
+            "--noise central",
+            "the server would see exact sums; with --private the sites add the noise",
         ),
         (
             published && !cfg!(feature = "studies"),
-            "--algorithm fedirt-dp: this program was built without the feature `studies`, which has it",
+            "--algorithm fedirt-dp",
+            "this program was built without the feature `studies`, which has it",
         ),
-        (published && args.mixture, "--mixture belongs to score2, not to fedirt-dp"),
+        (published && args.mixture, "--mixture", "this belongs to score2, not to fedirt-dp"),
         (
             args.transcript && published,
-            "--transcript: fedirt-dp runs in one process without the protocol, and sends no messages",
+            "--transcript",
+            "fedirt-dp runs in one process without the protocol, and sends no messages",
         ),
-        (args.secure && published, "--secure: fedirt-dp adds noise of its own; use --private"),
+        (args.secure && published, "--secure", "fedirt-dp adds noise of its own; use --private"),
     ] {
         if given {
-            problems.push(text.to_owned());
+            problems.push(UsageError::Excluded { flag, reason });
         }
     }
     problems
 }
 
 /// Flags that the chosen algorithm does not use.
-fn unused(args: &FitArgs) -> Vec<String> {
+fn unused(args: &FitArgs) -> Vec<UsageError> {
     use AlgorithmArg::{Fedavg, FedirtDp, Fedsgd};
-    let flags: [(&str, bool, &[AlgorithmArg]); 8] = [
+    let flags: [(&str, bool, &'static [AlgorithmArg]); 8] = [
         ("--local-epochs", args.local_epochs.is_some(), &[Fedavg]),
         ("--client-fraction", args.client_fraction.is_some(), &[Fedsgd, Fedavg]),
         ("--learning-rate", args.learning_rate.is_some(), &[Fedsgd, Fedavg, FedirtDp]),
@@ -113,10 +123,6 @@ fn unused(args: &FitArgs) -> Vec<String> {
     flags
         .into_iter()
         .filter(|(_, given, users)| *given && !users.contains(&args.algorithm))
-        .map(|(flag, _, users)| {
-            let users: Vec<String> = users.iter().map(|a| format!("--algorithm {}", a.name())).collect();
-            let chosen = args.algorithm.name();
-            format!("{flag} is used by {} only, and the algorithm is {chosen}", users.join(" and "))
-        })
+        .map(|(flag, _, users)| UsageError::Unused { flag, users, chosen: args.algorithm })
         .collect()
 }

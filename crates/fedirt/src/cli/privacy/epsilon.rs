@@ -3,6 +3,7 @@
 use crate::args::{EpsilonArgs, NoiseArgs, RoundsOfSampling};
 use crate::error::CliError;
 use crate::output::stdout;
+use crate::usage::UsageError;
 use fedirt_data::files;
 use fedirt_figures::{EpsilonAt, Rounds, epsilon_by_rounds};
 use fedirt_privacy::accountant::{
@@ -102,7 +103,7 @@ pub(super) fn noise_for(args: &NoiseArgs) -> Result<ExitCode, CliError> {
 /// Pictures are SVG, in a folder that exists: said before anything is computed.
 fn check_plot(sampling: &RoundsOfSampling) -> Result<(), CliError> {
     let Some(path) = &sampling.plot else { return Ok(()) };
-    let say = |text: &str| Err(CliError::Usage(format!("--plot {}: {text}", path.display())));
+    let say = |needed| Err(UsageError::value("--plot", path.display(), needed).into());
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
         return say("pictures are drawn as SVG; name a file that ends in .svg");
     }

@@ -5,6 +5,7 @@ use crate::args::{MissingAnswersArg, PlanArgs};
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::progress::Progress;
+use crate::usage::{GuessProblem, UsageError};
 use fedirt::privacy;
 use fedirt_coordinator::forecast::{heading, picture};
 use fedirt_data::files;
@@ -64,41 +65,50 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
     let mut problems = Vec::new();
     let sites = args.sites as usize;
     for epsilon in &args.epsilon {
-        problems.extend(Epsilon::new(*epsilon).err().map(|e| format!("--epsilon {epsilon}: {e}")));
+        problems.extend(
+            Epsilon::new(*epsilon).err().map(|error| UsageError::refused("--epsilon", *epsilon, error)),
+        );
     }
     let sizes = sizes(args, sites).unwrap_or_else(|problem| {
         problems.push(problem);
         Vec::new()
     });
     if sizes.contains(&0) || sizes.iter().any(|n| *n > 100_000_000) {
-        problems.push("--students: every site needs 1 to 100,000,000 students".into());
+        let reason = "every site needs 1 to 100,000,000 students";
+        problems.push(UsageError::Excluded { flag: "--students", reason });
     }
     match Delta::new(args.delta) {
-        Err(error) => problems.push(format!("--delta {}: {error}", args.delta)),
+        Err(error) => problems.push(UsageError::refused("--delta", args.delta, error)),
         Ok(delta) => {
-            let told = delta.is_large_for(sizes.iter().sum()).err();
-            problems.extend(told.map(|e| format!("--delta {}: {e}", args.delta)));
+            let large = delta.is_large_for(sizes.iter().sum()).err();
+            problems.extend(large.map(|error| UsageError::refused("--delta", args.delta, error)));
         }
     }
     if args.colluders as usize >= sites && sites > 2 {
-        problems.push(format!(
-            "--colluders {}: at least one of the {sites} sites must be honest",
-            args.colluders
+        problems.push(UsageError::value(
+            "--colluders",
+            args.colluders,
+            "at least one of the sites must be honest",
         ));
     }
     if let Some(sd) = args.site_sd
         && !((0.0..=10.0).contains(&sd) && args.effects == "none")
     {
-        problems.push(format!("--site-sd {sd}: a number from 0 to 10 is needed, and --effects none"));
+        problems.push(UsageError::value(
+            "--site-sd",
+            sd,
+            "a number from 0 to 10 is needed, and --effects none",
+        ));
     }
     if matches!(args.model.as_str(), "2pl" | "rasch-sd1") && args.categories.is_some_and(|c| c > 2) {
-        problems.push(format!("--categories: {} items have two; use gpcm or grm", args.model));
+        let needed = "items of this model have two; use gpcm or grm";
+        problems.push(UsageError::value("--categories", args.categories.unwrap_or_default(), needed));
     }
     CliError::usage(problems)?;
     let (items, guess) = match &args.guess {
         Some(path) => {
             let (items, guess) = read_guess(&fedirt_data::read_fixed_items(Input::file(path))?)
-                .map_err(|text| CliError::Usage(format!("--guess {}: {text}", path.display())))?;
+                .map_err(|problem| UsageError::Guess { path: path.clone(), problem })?;
             (items, Some(guess))
         }
         None => {
@@ -124,41 +134,52 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
     Ok((wish, guess))
 }
 
-fn sizes(args: &PlanArgs, sites: usize) -> Result<Vec<u64>, String> {
+fn sizes(args: &PlanArgs, sites: usize) -> Result<Vec<u64>, UsageError> {
     match (&args.students, args.total) {
         (Some(SiteSizes::Each(n)), _) => Ok(vec![*n as u64; sites]),
         (Some(SiteSizes::Between(from, to)), _) if from <= to => {
             // All sizes of the range in turn.
             Ok((0..sites).map(|k| (from + k % (to - from + 1)) as u64).collect())
         }
-        (Some(SiteSizes::Between(from, to)), _) => Err(format!("--students {from}-{to}: the range is empty")),
+        (Some(SiteSizes::Between(from, to)), _) => {
+            Err(UsageError::value("--students", format!("{from}-{to}"), "the range is empty"))
+        }
         (Some(SiteSizes::List(list)), _) if list.len() == sites => {
             Ok(list.iter().map(|n| *n as u64).collect())
         }
         (Some(SiteSizes::List(list)), _) => {
-            Err(format!("--students: {} numbers are given for {sites} sites", list.len()))
+            let listed: Vec<String> = list.iter().map(ToString::to_string).collect();
+            Err(UsageError::value("--students", listed.join(","), "one number for each site is needed"))
         }
         (None, Some(total)) if total >= sites as u64 => {
             Ok((0..sites as u64).map(|k| (total + k) / sites as u64).collect())
         }
-        (None, _) => Err("--total: every site needs a student".into()),
+        (None, _) => {
+            Err(UsageError::value("--total", args.total.unwrap_or_default(), "every site needs a student"))
+        }
     }
 }
 
-fn read_guess(given: &[FixedItem]) -> Result<(Vec<(String, usize)>, Guess), String> {
+fn read_guess(given: &[FixedItem]) -> Result<(Vec<(String, usize)>, Guess), GuessProblem> {
     let (mut kinds, mut guess) = (Vec::new(), Guess::default());
     if given.is_empty() {
-        return Err("there are no items in it".into());
+        return Err(GuessProblem::NoItems);
     }
     for item in given {
         let (Steps::Intercepts(steps) | Steps::Difficulties(steps)) = &item.steps;
         let usual = items::default_model(steps.len() + 1).name();
         let name = item.model.clone().unwrap_or_else(|| usual.to_owned());
-        let model = items::model(&name).ok_or_else(|| format!("item {}: no model {name}", item.name))?;
-        let model =
-            model.one_slope().ok_or_else(|| format!("item {}: private fits know no {name}", item.name))?;
+        let named = || (item.name.clone(), name.clone());
+        let model = items::model(&name).ok_or_else(|| {
+            let (item, model) = named();
+            GuessProblem::UnknownModel { item, model }
+        })?;
+        let model = model.one_slope().ok_or_else(|| {
+            let (item, model) = named();
+            GuessProblem::UnsupportedModel { item, model }
+        })?;
         if item.a <= 0.0 {
-            return Err(format!("item {} has the slope {}; a positive one is needed", item.name, item.a));
+            return Err(GuessProblem::Slope { item: item.name.clone(), slope: item.a });
         }
         guess.a.push(item.a);
         guess.b.push(match &item.steps {

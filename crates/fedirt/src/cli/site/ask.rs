@@ -1,6 +1,7 @@
 //! Questions to the officer: only where a person can answer.
 
 use crate::error::CliError;
+use crate::usage::UsageError;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 /// Whether somebody is there to be asked.
@@ -24,9 +25,7 @@ pub(super) fn approve(flag: bool, question: &str) -> Result<(), CliError> {
         return Ok(());
     }
     if !can_ask() {
-        return Err(CliError::Usage(
-            "nobody can be asked here (this is no terminal): read what is printed above, and give --yes to approve it".into(),
-        ));
+        return Err(UsageError::NobodyToAsk.into());
     }
-    if yes(question)? { Ok(()) } else { Err(CliError::Usage("not approved; nothing was sent".into())) }
+    if yes(question)? { Ok(()) } else { Err(UsageError::NotApproved.into()) }
 }

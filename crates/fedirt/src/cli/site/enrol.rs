@@ -4,6 +4,7 @@ use super::{ask, bullets, told};
 use crate::args::SiteEnrolArgs;
 use crate::error::CliError;
 use crate::output::stdout;
+use crate::usage::UsageError;
 use fedirt_agent::{self as agent, Home, Https, clock};
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::plan::StudyPlan;
@@ -56,9 +57,7 @@ pub(super) fn enrol(home: &Home, args: &SiteEnrolArgs) -> Result<ExitCode, CliEr
         describe(&offer.plan, &offer.refusals)
     ))?;
     if !offer.refusals.is_empty() {
-        return Err(CliError::Usage(
-            "nothing was sent. Change policy.toml if the officer agrees, or ask for another plan".into(),
-        ));
+        return Err(UsageError::PolicyRefuses.into());
     }
     ask::approve(args.yes, "Approve this plan, and enrol this site's key?")?;
     let fingerprint = agent::accept(home, &offer, &mut https, &mut UnwrapErr(SysRng)).map_err(told)?;

@@ -1,8 +1,9 @@
 //! `fedirt study empirical`.
 
-use super::desk::{Desk, Results};
+use super::folder::StudyFolder;
 use crate::args::EmpiricalArgs;
 use crate::error::CliError;
+use crate::usage::UsageError;
 use fedirt::SiteResponses;
 use fedirt_model::centre::ItemPlan;
 use fedirt_studies::empirical::{Data, Empirical, Options};
@@ -10,12 +11,11 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
     if !(args.epsilon > 0.0 && args.epsilon.is_finite()) {
-        return Err(CliError::Usage(format!("--epsilon {}: a positive number is needed", args.epsilon)));
+        return Err(UsageError::value("--epsilon", args.epsilon, "a positive number is needed").into());
     }
     if args.files.len() == 1 && args.columns.site.is_none() {
-        let message =
-            "one file without --site is one school, and two are needed: --site COLUMN names the schools";
-        return Err(CliError::Usage(message.into()));
+        let reason = "two schools are needed, and one file without this flag is one school";
+        return Err(UsageError::Missing { flag: "--site COLUMN", reason }.into());
     }
     let reading = fedirt_data::read(crate::input::files(&args.files), &args.columns.read_options(None))?;
     let mut items: Vec<String> = Vec::new();
@@ -28,15 +28,14 @@ pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
     let plans: Vec<ItemPlan> = items.iter().map(plan).collect();
     let align = |site: &SiteResponses| Ok((site.name.clone(), fedirt_data::align(site, &plans)?));
     let sites = reading.sites.iter().map(align).collect::<Result<Vec<_>, CliError>>()?;
-    let data = Data::new(&items, sites).map_err(CliError::because)?;
+    let data = Data::new(&items, sites)?;
     let options = Options { epsilon: args.epsilon, draws: args.draws, seed: args.seed };
-    let study = Empirical::new(data, options).map_err(CliError::Usage)?;
-    let mut desk = Desk::new(&args.desk, "study-empirical")?;
+    let study = Empirical::new(data, options)?;
+    let mut folder = StudyFolder::new(&args.folder, "study-empirical")?;
     let identity = study.identity().map_err(CliError::because)?;
     let tasks = study.tasks();
-    let mut records = desk.run(&identity, &tasks, |task| study.key(task), |task| study.run(task))?;
+    let mut records = folder.run(&identity, &tasks, |task| study.key(task), |task| study.run(task))?;
     records.sort_by_key(|r| (r.method, r.draw));
-    let told = study.tell(&records).map_err(CliError::because)?;
-    desk.finish(&Results { files: told.files, text: told.text })?;
+    folder.finish(&study.report(&records)?)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 //! What a finished study leaves beside its files, so that another one does not take its place unasked.
 
+use super::error::{FolderContent, StudyFailure};
 use crate::error::CliError;
 use fedirt_data::files;
 use serde::{Deserialize, Serialize};
@@ -23,14 +24,14 @@ const OURS: [&str; 9] = [
 
 /// Which study it was, and how large.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedStudy {
     /// A digest of the settings.
     settings: String,
     /// Replications of all conditions.
     tasks: usize,
 }
 
-impl Finished {
+impl FinishedStudy {
     pub(crate) fn new(identity: &str, tasks: usize) -> Self {
         // FNV-1a: it tells settings apart, and need not withstand anybody.
         let digest = identity.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
@@ -44,28 +45,20 @@ impl Finished {
         let path = folder.join(FINISHED);
         let found = match std::fs::read_to_string(&path) {
             Ok(text) => match serde_json::from_str::<Self>(&text) {
-                Ok(old) if old.settings != self.settings => {
-                    "the results of a study with other settings".to_owned()
-                }
+                Ok(old) if old.settings != self.settings => FolderContent::OtherSettings,
                 Ok(old) if old.tasks > self.tasks => {
-                    format!(
-                        "the results of this study with {} runs, and these would be {}",
-                        old.tasks, self.tasks
-                    )
+                    FolderContent::MoreRuns { runs: old.tasks, wanted: self.tasks }
                 }
                 Ok(_) => return Ok(()),
-                Err(_) => format!("a {FINISHED} that cannot be read"),
+                Err(_) => FolderContent::Damaged(FINISHED),
             },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let Some(name) = OURS.iter().find(|name| folder.join(name).exists()) else { return Ok(()) };
-                format!("{name}, which would be written over")
+                FolderContent::File(name)
             }
             Err(error) => return Err(CliError::file(path)(error)),
         };
-        let folder = folder.display();
-        Err(CliError::Usage(format!(
-            "{folder} holds {found}: --restart replaces it, --out names another folder"
-        )))
+        Err(StudyFailure::FolderInUse { folder: folder.to_owned(), found }.into())
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), CliError> {
@@ -81,16 +74,16 @@ mod tests {
     #[test]
     fn only_the_same_study_with_as_many_replications_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let refused = |study: &Finished| study.may_replace(folder.path()).err().map(|e| e.to_string());
-        let study = Finished::new("ten sites", 20);
+        let refused = |study: &FinishedStudy| study.may_replace(folder.path()).err().map(|e| e.to_string());
+        let study = FinishedStudy::new("ten sites", 20);
         assert_eq!(refused(&study), None);
         std::fs::write(folder.path().join("cells.csv"), "mine").unwrap();
         assert!(refused(&study).unwrap().contains("cells.csv"));
         study.write(folder.path()).unwrap();
         assert_eq!(refused(&study), None);
-        assert_eq!(refused(&Finished::new("ten sites", 30)), None);
-        assert!(refused(&Finished::new("ten sites", 19)).unwrap().contains("20 runs"));
-        let other = refused(&Finished::new("nine sites", 20)).unwrap();
+        assert_eq!(refused(&FinishedStudy::new("ten sites", 30)), None);
+        assert!(refused(&FinishedStudy::new("ten sites", 19)).unwrap().contains("20 runs"));
+        let other = refused(&FinishedStudy::new("nine sites", 20)).unwrap();
         assert!(other.contains("other settings") && other.contains("--restart"), "{other}");
     }
 }

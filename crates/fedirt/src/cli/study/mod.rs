@@ -1,10 +1,11 @@
 //! `fedirt study`.
 
 mod attack;
-mod desk;
 mod empirical;
+mod error;
 mod faults;
 mod finished;
+mod folder;
 mod paper;
 mod r;
 mod real;

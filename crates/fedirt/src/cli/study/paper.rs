@@ -1,10 +1,11 @@
 //! `fedirt study 1`, `2` and `3`.
 
-use super::desk::{Desk, Results};
+use super::folder::StudyFolder;
 use super::r::{PACKAGES, R};
 use crate::args::PaperArgs;
 use crate::error::CliError;
 use crate::output::stderr;
+use crate::usage::UsageError;
 use fedirt_studies::paper::{Abilities, External, NoExternal, Number, Options, PaperStudy, SIZES};
 use std::process::ExitCode;
 
@@ -17,10 +18,10 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
         sizes: args.students.clone(),
     };
     rules(number, args)?;
-    let study = PaperStudy::new(number, options).map_err(CliError::Usage)?;
+    let study = PaperStudy::new(number, options)?;
     let mut identity = study.identity().map_err(CliError::because)?;
     let external: Box<dyn External> = if args.with_r {
-        let r = R::find(&args.rscript).map_err(|e| CliError::Usage(format!("--with-r: {e}")))?;
+        let r = R::find(&args.rscript).map_err(CliError::file("the temporary folder"))?;
         if let Some(remark) = r.remark() {
             stderr::note(&remark);
         }
@@ -30,13 +31,12 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
     } else {
         Box::new(NoExternal)
     };
-    let mut desk = Desk::new(&args.desk, &format!("study{}", number.get()))?;
+    let mut folder = StudyFolder::new(&args.folder, &format!("study{}", number.get()))?;
     let tasks = study.tasks();
     let mut records =
-        desk.run(&identity, &tasks, |task| study.key(task), |task| Ok(study.run(task, &*external)))?;
+        folder.run(&identity, &tasks, |task| study.key(task), |task| Ok(study.run(task, &*external)))?;
     records.sort_by_key(|r| (r.scenario, r.replication));
-    let told = study.tell(&records).map_err(CliError::because)?;
-    desk.finish(&Results { files: told.files, text: told.text })?;
+    folder.finish(&study.report(&records)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -44,17 +44,16 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
 fn rules(number: Number, args: &PaperArgs) -> Result<(), CliError> {
     let mut problems = Vec::new();
     if number != Number::One && !args.students.is_empty() {
-        problems.push("--students: only Study 1 has schools of several sizes".to_owned());
+        let reason = "only Study 1 has schools of several sizes";
+        problems.push(UsageError::Excluded { flag: "--students", reason });
     }
     if number != Number::One && args.with_r {
-        problems.push(
-            "--with-r: mirt and ltm know no school effects and no extreme rows: they are part of Study 1"
-                .to_owned(),
-        );
+        let reason = "mirt and ltm have neither school effects nor extreme rows; they are part of Study 1";
+        problems.push(UsageError::Excluded { flag: "--with-r", reason });
     }
     for n in &args.students {
         if !SIZES.contains(n) {
-            problems.push(format!("--students {n}: the sizes are 50, 100 and 300"));
+            problems.push(UsageError::value("--students", n, "the sizes are 50, 100 and 300"));
         }
     }
     CliError::usage(problems)

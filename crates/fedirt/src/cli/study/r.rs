@@ -3,6 +3,7 @@
 //! Each thread has an R process of its own, which loads the packages once and answers one request a line.
 
 use fedirt_model::responses::ResponseTable;
+use fedirt_studies::StudyError;
 use fedirt_studies::paper::{Estimates, External};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -162,32 +163,31 @@ impl Drop for R {
 }
 
 impl External for R {
-    fn estimate(&self, package: &str, table: &ResponseTable) -> Result<Estimates, String> {
+    fn estimate(&self, package: &str, table: &ResponseTable) -> Result<Estimates, StudyError> {
         if self.missing.contains(&package) {
-            return Err(format!("R has no package {package}"));
+            return Err(StudyError::NoPackage { package: package.to_owned() });
         }
-        let reply = self.ask(package, table).map_err(|e| format!("R: {e}"))?;
+        let reply = self.ask(package, table).map_err(StudyError::Rscript)?;
         read(&reply, table.items())
     }
 }
 
 /// Slopes and difficulties of a reply.
-fn read(reply: &str, items: usize) -> Result<Estimates, String> {
+fn read(reply: &str, items: usize) -> Result<Estimates, StudyError> {
     let words: Vec<&str> = reply.split('\t').collect();
+    let unreadable = || StudyError::UnreadableReply { reply: reply.to_owned() };
     let numbers = |text: &str| -> Option<Vec<f64>> {
         let all: Option<Vec<f64>> =
             text.split(',').map(|x| x.trim().parse().ok().filter(|x: &f64| x.is_finite())).collect();
         all.filter(|all| all.len() == items)
     };
     match words[..] {
-        ["ok", a, b] => match numbers(a).zip(numbers(b)) {
-            Some((a, b)) => {
-                Ok(Estimates { a, b: b.into_iter().map(|b| vec![b]).collect(), ..Estimates::default() })
-            }
-            None => Err("R gave other numbers than were asked for".into()),
-        },
-        ["error", reason] => Err(reason.into()),
-        _ => Err("R gave an answer that cannot be read".into()),
+        ["ok", a, b] => {
+            let (a, b) = numbers(a).zip(numbers(b)).ok_or_else(unreadable)?;
+            Ok(Estimates { a, b: b.into_iter().map(|b| vec![b]).collect(), ..Estimates::default() })
+        }
+        ["error", reason] => Err(StudyError::Package { reason: reason.to_owned() }),
+        _ => Err(unreadable()),
     }
 }
 

@@ -1,33 +1,34 @@
 //! `fedirt study rounds`.
 
-use super::desk::{Desk, Results};
+use super::folder::StudyFolder;
 use crate::args::{RoundsArgs, TableArg};
 use crate::error::CliError;
 use crate::output::stdout;
-use fedirt_studies::rounds::{Options, Study, Task};
+use crate::usage::UsageError;
+use fedirt_studies::rounds::{Options, RoundsStudy, Task};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &RoundsArgs) -> Result<ExitCode, CliError> {
     if args.table == TableArg::Models && !args.algorithm.is_empty() {
-        return Err(CliError::Usage("--table models runs newton only: leave out --algorithm".into()));
+        let reason = "this table has newton only; leave out --algorithm";
+        return Err(UsageError::Excluded { flag: "--table models", reason }.into());
     }
     if args.table == TableArg::Algorithms && !(args.model.is_empty() && args.effects.is_empty()) {
-        let message =
-            "--table algorithms compares them for 2pl with fixed effects: leave out --model and --effects";
-        return Err(CliError::Usage(message.into()));
+        let reason = "this table has 2pl with fixed effects only; leave out --model and --effects";
+        return Err(UsageError::Excluded { flag: "--table algorithms", reason }.into());
     }
     let options = options(args);
-    let mut desk = Desk::new(&args.desk, "study-rounds")?;
+    let mut folder = StudyFolder::new(&args.folder, "study-rounds")?;
     let tasks = options.tasks();
-    let records = desk.run(&options.identity(), &tasks, Task::key, |task| Ok(task.run()))?;
-    let study = Study { options, records: records.into_iter().flatten().collect() };
-    let told = study.tell().map_err(CliError::because)?;
+    let records = folder.run(&options.identity(), &tasks, Task::key, |task| Ok(task.run()))?;
+    let study = RoundsStudy { options, records: records.into_iter().flatten().collect() };
+    let output = study.report()?;
     if args.json {
         let json = study.json().map_err(CliError::because)?;
-        desk.write(&told.files)?;
+        folder.write(&output.files)?;
         stdout::print_raw(&format!("{json}\n"))?;
     } else {
-        desk.finish(&Results { files: told.files, text: told.text })?;
+        folder.finish(&output)?;
     }
     Ok(ExitCode::SUCCESS)
 }

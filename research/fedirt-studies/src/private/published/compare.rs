@@ -1,7 +1,8 @@
 //! score2 against FedIRT-DP: the same parameters, answers, ε, δ, priors and quadrature.
 
 use super::{Condition, DELTA, mean_squared_errors};
-use crate::fedirt_dp::{FedirtDpError, Settings, run};
+use crate::StudyError;
+use crate::fedirt_dp::{Settings, run};
 use crate::private::{Trial, run as run_score2, trial::design};
 use fedirt_model::private::Score2Plan;
 use fedirt_model::quadrature::GridSpec;
@@ -62,7 +63,7 @@ pub fn geometric_mean(comparisons: &[Comparison]) -> f64 {
 }
 
 /// [`compare_with`] at the settings that were tuned for such data.
-pub fn compare(students: usize, epsilon: f64, replications: u64) -> Result<Comparison, FedirtDpError> {
+pub fn compare(students: usize, epsilon: f64, replications: u64) -> Result<Comparison, StudyError> {
     compare_with(Settings::tuned(students as u64, epsilon), students, epsilon, replications)
 }
 
@@ -73,13 +74,13 @@ pub fn compare_with(
     students: usize,
     epsilon: f64,
     replications: u64,
-) -> Result<Comparison, FedirtDpError> {
+) -> Result<Comparison, StudyError> {
     let grid = GridSpec::default();
     let mut condition = Condition { settings, grid, ..Condition::study2(epsilon) };
     condition.students = students / condition.site_effects.len();
     let noise_multiplier = condition.noise_multiplier()?;
     let mu = GaussianDp::for_budget(Epsilon::new(epsilon)?, Delta::new(DELTA)?).mu();
-    let one = |seed: u64| -> Result<[[f64; 3]; 2], FedirtDpError> {
+    let one = |seed: u64| -> Result<[[f64; 3]; 2], StudyError> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (truth, tables) = condition.draw(&mut rng, seed);
         let found = run(condition.plan(&truth, noise_multiplier)?, &tables, &mut rng)?;

@@ -9,7 +9,8 @@ use std::path::Path;
 fn replies_are_read() {
     let found = read("ok\t1.5,  0.7\t-0.25, 1e-3", 2).expect("estimates");
     assert_eq!((found.a, found.b), (vec![1.5, 0.7], vec![vec![-0.25], vec![0.001]]));
-    assert_eq!(read("error\tno convergence", 2), Err("no convergence".into()));
+    let refused = read("error\tno convergence", 2).map_err(|error| error.to_string());
+    assert_eq!(refused, Err("no convergence".into()));
     for bad in ["ok\t1.5\t0.1,0.2", "ok\t1,NA\t0,0", "ok\t1,2", ""] {
         assert!(read(bad, 2).is_err(), "{bad}");
     }
@@ -21,7 +22,9 @@ fn without_r_every_package_is_missing() {
     assert!(r.remark().expect("a remark").contains("R with mirt and ltm was not found"));
     assert_eq!(r.missing(), PACKAGES);
     let table = ResponseTable::new(1, 2, vec![0, 1]).expect("a table");
-    assert_eq!(r.estimate("mirt", &table), Err("R has no package mirt".into()));
+    assert!(
+        matches!(r.estimate("mirt", &table), Err(StudyError::NoPackage { package }) if package == "mirt")
+    );
 }
 
 /// Has mirt, and ltm where `ltm` is there beside it. Slopes are the numbers of right answers, difficulties those of
@@ -75,12 +78,14 @@ fn answers_go_to_r_and_estimates_come_back() {
     }
     // A package's failure is its own: the next answer is the next question's.
     let wrong = ResponseTable::new(2, 3, vec![0; 6]).expect("a table");
-    assert_eq!(r.estimate("ltm", &wrong), Err("nobody is right".into()));
-    assert_eq!(r.estimate("ltm", &table).map(|found| found.a[0]), Ok(3.0));
+    assert!(
+        matches!(r.estimate("ltm", &wrong), Err(StudyError::Package { reason }) if reason == "nobody is right")
+    );
+    assert_eq!(r.estimate("ltm", &table).expect("estimates").a[0], 3.0);
     // Where R dies, another one is started.
     let deadly = ResponseTable::new(3, 1, vec![1, 0, 1]).expect("a table");
-    assert!(r.estimate("mirt", &deadly).is_err_and(|e| e.contains("without an answer")));
-    assert_eq!(r.estimate("mirt", &table).map(|found| found.a[0]), Ok(3.0));
+    assert!(r.estimate("mirt", &deadly).is_err_and(|e| e.to_string().contains("without an answer")));
+    assert_eq!(r.estimate("mirt", &table).expect("estimates").a[0], 3.0);
 }
 
 #[cfg(unix)]

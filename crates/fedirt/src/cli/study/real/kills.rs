@@ -1,5 +1,6 @@
 //! `fedirt study kills`: coordinator and sites are killed again and again, and the result must not differ by a byte.
 
+use super::super::error::StudyFailure;
 use super::{Program, Running, free_port, invitation, text, wait_for};
 use crate::args::KillsArgs;
 use crate::error::CliError;
@@ -16,11 +17,11 @@ use std::time::{Duration, Instant};
 const SITES: [&str; 3] = ["north", "south", "west"];
 const STUDY: &str = "kills";
 /// A study that has not ended after this long is stuck.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// What a study went through.
+/// How often processes were killed in a study, and what became of acknowledged messages.
 #[derive(Default)]
-struct Toll {
+struct KillCounts {
     coordinator: u64,
     sites: u64,
     acknowledged: usize,
@@ -33,25 +34,24 @@ pub(in crate::study) fn run(args: &KillsArgs) -> Result<ExitCode, CliError> {
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} kills, {msg}") {
         bar.set_style(style);
     }
-    let (mut total, mut studies, mut different) = (Toll::default(), 0, 0);
+    let (mut total, mut studies, mut different) = (KillCounts::default(), 0, 0);
     while total.coordinator + total.sites < args.kills {
         studies += 1;
         bar.set_message(format!("study {studies}"));
         let folder = tempfile::tempdir().map_err(CliError::Output)?;
         let wanted = args.kills - total.coordinator - total.sites;
-        let mut study = Study::set_up(folder.path())?;
+        let mut study = KilledStudy::set_up(folder.path())?;
         let outcome = study.play(wanted, &mut random, &|| bar.inc(1));
-        let toll = match outcome {
-            Ok(toll) => toll,
+        let counts = match outcome {
+            Ok(counts) => counts,
             Err(error) => {
-                let kept = folder.keep();
-                return Err(CliError::Usage(format!("{error}; everything is kept in {}", kept.display())));
+                return Err(StudyFailure::Kept { error: Box::new(error), folder: folder.keep() }.into());
             }
         };
-        total.coordinator += toll.coordinator;
-        total.sites += toll.sites;
-        total.acknowledged += toll.acknowledged;
-        total.lost += toll.lost;
+        total.coordinator += counts.coordinator;
+        total.sites += counts.sites;
+        total.acknowledged += counts.acknowledged;
+        total.lost += counts.lost;
         different += u64::from(!study.same_result()?);
     }
     bar.finish_and_clear();
@@ -69,14 +69,14 @@ pub(in crate::study) fn run(args: &KillsArgs) -> Result<ExitCode, CliError> {
     Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-struct Study {
+struct KilledStudy {
     program: Program,
     folder: PathBuf,
     coordinator: Option<Running>,
     sites: Vec<Option<Running>>,
 }
 
-impl Study {
+impl KilledStudy {
     /// A coordinator, three sites that have enrolled, and their files.
     fn set_up(folder: &Path) -> Result<Self, CliError> {
         let program = Program::new(folder)?;
@@ -200,37 +200,42 @@ impl Study {
     }
 
     /// Kills and restarts until the study is over.
-    fn play(&mut self, kills: u64, random: &mut ChaCha8Rng, killed: &dyn Fn()) -> Result<Toll, CliError> {
-        let mut toll = Toll::default();
+    fn play(
+        &mut self,
+        kills: u64,
+        random: &mut ChaCha8Rng,
+        killed: &dyn Fn(),
+    ) -> Result<KillCounts, CliError> {
+        let mut counts = KillCounts::default();
         for k in 0..SITES.len() {
             self.start_site(k)?;
         }
         let since = Instant::now();
         while !self.is_over() {
-            if since.elapsed() > PATIENCE {
-                return Err(CliError::Usage("the study did not come to its end".into()));
+            if since.elapsed() > TIMEOUT {
+                return Err(StudyFailure::Timeout { seconds: TIMEOUT.as_secs() }.into());
             }
             std::thread::sleep(Duration::from_millis(random.random_range(5..250)));
-            if toll.coordinator + toll.sites < kills {
+            if counts.coordinator + counts.sites < kills {
                 let victim = random.random_range(0..=SITES.len());
                 if victim == SITES.len() {
                     self.coordinator = None;
-                    toll.coordinator += 1;
+                    counts.coordinator += 1;
                     killed();
                 } else if !self.site_result(victim).join("fit.json").exists() {
                     self.sites[victim] = None;
-                    toll.sites += 1;
+                    counts.sites += 1;
                     killed();
                 }
                 std::thread::sleep(Duration::from_millis(random.random_range(0..50)));
             }
             self.restart()?;
         }
-        // A last look at the books, with nobody at work.
+        // What was acknowledged is compared when no process runs.
         self.sites.iter_mut().for_each(|site| *site = None);
         self.coordinator = None;
-        (toll.acknowledged, toll.lost) = self.books()?;
-        Ok(toll)
+        (counts.acknowledged, counts.lost) = self.acknowledged_and_lost()?;
+        Ok(counts)
     }
 
     /// Starts whoever is not running and not done.
@@ -251,7 +256,7 @@ impl Study {
     }
 
     /// Messages that sites know to be acknowledged, and how many of them the coordinator has forgotten.
-    fn books(&self) -> Result<(usize, usize), CliError> {
+    fn acknowledged_and_lost(&self) -> Result<(usize, usize), CliError> {
         let export = self.folder.join("export");
         let coordinator = self.folder.join("coordinator");
         self.program.run(&["coordinator", "export", text(&coordinator)?, STUDY, "--out", text(&export)?])?;

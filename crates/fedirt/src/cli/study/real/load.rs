@@ -1,6 +1,7 @@
 //! `fedirt study load`: what a round costs beside the statistics, with a real coordinator and real agents on one
 //! machine: TLS, signatures, masks, journals and ledgers on disk.
 
+use super::super::error::StudyFailure;
 use super::{Program, Running, free_port, text, wait_for};
 use crate::args::LoadArgs;
 use crate::error::CliError;
@@ -73,32 +74,33 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     let coordinator = Running(program.spawn(&["coordinator", "start", text(&path)?])?);
     wait_for(port)?;
     let address = format!("https://localhost:{port}");
-    let mut seats = Vec::new();
+    let mut invited = Vec::new();
     for s in 0..studies {
         for (k, name) in names.iter().enumerate() {
             let file = folder.path().join(format!("{name}.csv"));
             write_answers(&file, k as u64)?;
-            let invited =
-                invite::invite(&made, &format!("load{s}"), name, 1, Some(&address)).map_err(told)?;
+            let site = invite::invite(&made, &format!("load{s}"), name, 1, Some(&address)).map_err(told)?;
             let home = folder.path().join(format!("home-{s}-{name}"));
-            seats.push(Seat { home, file, invitation: invited.invitation });
+            invited.push(InvitedSite { home, file, invitation: site.invitation });
         }
     }
-    let seats: Vec<Ready> = seats.into_iter().map(Seat::enrol).collect::<Result<_, _>>()?;
+    let enrolled: Vec<EnrolledSite> =
+        invited.into_iter().map(InvitedSite::enrol).collect::<Result<_, _>>()?;
     let pid = coordinator.0.id();
-    // The clock starts with the first hello: joining and the roster come once, not every round.
-    let start = Start { pid, at: OnceLock::new() };
+    // Measuring begins with the first hello, because joining and the roster happen once and not in every round.
+    let start = Baseline { pid, at: OnceLock::new() };
     let rounds: Result<Vec<usize>, CliError> = std::thread::scope(|scope| {
         let start = &start;
-        let threads: Vec<_> = seats.into_iter().map(|seat| scope.spawn(move || seat.join(start))).collect();
+        let threads: Vec<_> =
+            enrolled.into_iter().map(|site| scope.spawn(move || site.join(start))).collect();
         threads
             .into_iter()
-            .map(|t| t.join().unwrap_or_else(|_| Err(CliError::Usage("a site's thread failed".into()))))
+            .map(|t| t.join().unwrap_or_else(|_| Err(StudyFailure::SiteThread.into())))
             .collect()
     });
     let rounds = rounds?.into_iter().max().unwrap_or(1).max(1);
     let Some(&(before, own, since)) = start.at.get() else {
-        return Err(CliError::Usage("no round began".into()));
+        return Err(StudyFailure::NoRound.into());
     };
     let wall = since.elapsed().as_secs_f64();
     let (after, own_after) = (cpu(pid)?, cpu(std::process::id())?);
@@ -156,14 +158,14 @@ fn write_answers(file: &Path, seed: u64) -> Result<(), CliError> {
 }
 
 /// A site that is invited.
-struct Seat {
+struct InvitedSite {
     home: PathBuf,
     file: PathBuf,
     invitation: fedirt_protocol::invitation::Invitation,
 }
 
 /// A site that has enrolled.
-struct Ready {
+struct EnrolledSite {
     home: Home,
     study: String,
     file: PathBuf,
@@ -171,8 +173,8 @@ struct Ready {
     authority: Option<Vec<u8>>,
 }
 
-impl Seat {
-    fn enrol(self) -> Result<Ready, CliError> {
+impl InvitedSite {
+    fn enrol(self) -> Result<EnrolledSite, CliError> {
         let told = |error: agent::AgentError| CliError::because(error);
         let mut random = UnwrapErr(SysRng);
         let (home, _) = Home::init(&self.home, &mut random).map_err(told)?;
@@ -183,20 +185,20 @@ impl Seat {
         let offer =
             agent::look(self.invitation, &policy, &mut transport, agent::clock::now()).map_err(told)?;
         agent::accept(&home, &offer, &mut transport, &mut random).map_err(told)?;
-        Ok(Ready { home, study, file: self.file, address, authority })
+        Ok(EnrolledSite { home, study, file: self.file, address, authority })
     }
 }
 
 /// An officer who approves everything: all sites are in the same hands.
-struct Trusting<'a>(&'a Start);
+struct ApprovingOfficer<'a>(&'a Baseline);
 
 /// CPU of coordinator and sites and the time, when the first round begins.
-struct Start {
+struct Baseline {
     pid: u32,
     at: OnceLock<(f64, f64, Instant)>,
 }
 
-impl Officer for Trusting<'_> {
+impl Officer for ApprovingOfficer<'_> {
     fn roster(&mut self, _fingerprint: Fingerprint, _sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
         Answer::Yes
     }
@@ -213,19 +215,19 @@ impl Officer for Trusting<'_> {
     }
 }
 
-impl Ready {
+impl EnrolledSite {
     /// Takes part to the end; gives the number of exchanges.
-    fn join(self, start: &Start) -> Result<usize, CliError> {
+    fn join(self, start: &Baseline) -> Result<usize, CliError> {
         let told = |error: agent::AgentError| CliError::because(error);
         let study = self.home.known_study(&self.study).and_then(|folder| folder.load()).map_err(told)?;
         let own = agent::read_for_plan(&[self.file], &ReadOptions::default(), &study.plan).map_err(told)?;
         let transport = Https::new(&self.address, self.authority.as_deref()).map_err(told)?;
         let policy = self.home.policy().map_err(told)?;
         let (mut agent, _) = Agent::new(&self.home, study, policy, own, None, transport).map_err(told)?;
-        match agent.run(&mut Trusting(start)).map_err(told)? {
+        match agent.run(&mut ApprovingOfficer(start)).map_err(told)? {
             End::Finished(fit) => Ok(fit.exchanges),
-            End::Ended(reason) => Err(CliError::Usage(reason)),
-            _ => Err(CliError::Usage("the study waits for an officer".into())),
+            End::Ended(reason) => Err(StudyFailure::Ended { reason }.into()),
+            End::RosterNotApproved(_) | End::RoundNotApproved(_) => Err(StudyFailure::WaitsForOfficer.into()),
         }
     }
 }

@@ -3,6 +3,7 @@
 pub(super) mod kills;
 pub(super) mod load;
 
+use super::error::StudyFailure;
 use crate::error::CliError;
 use std::fs::File;
 use std::net::TcpListener;
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 /// This program.
 struct Program {
     path: PathBuf,
-    /// What the processes say, for when something goes wrong.
+    /// Standard output and error of all processes, for when something goes wrong.
     log: PathBuf,
 }
 
@@ -41,8 +42,9 @@ impl Program {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        Err(CliError::Usage(format!("`fedirt {}` failed: {said}", arguments.join(" "))))
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let arguments = arguments.iter().map(|&word| word.to_owned()).collect();
+        Err(StudyFailure::Command { arguments, stderr }.into())
     }
 
     /// Starts a command that goes on.
@@ -51,7 +53,7 @@ impl Program {
     }
 }
 
-/// A port of loopback that nobody uses at the moment.
+/// A free port on loopback.
 fn free_port() -> Result<u16, CliError> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(CliError::Output)?;
     Ok(listener.local_addr().map_err(CliError::Output)?.port())
@@ -62,7 +64,7 @@ fn wait_for(port: u16) -> Result<(), CliError> {
     let since = Instant::now();
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
         if since.elapsed() > Duration::from_secs(30) {
-            return Err(CliError::Usage("the coordinator did not come up".into()));
+            return Err(StudyFailure::NotListening { port }.into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -71,16 +73,16 @@ fn wait_for(port: u16) -> Result<(), CliError> {
 
 /// A path as text.
 fn text(path: &Path) -> Result<&str, CliError> {
-    path.to_str().ok_or_else(|| CliError::Usage(format!("{} is no text", path.display())))
+    Ok(path.to_str().ok_or_else(|| StudyFailure::PathEncoding(path.to_owned()))?)
 }
 
 /// The one line of an output that is an invitation.
 fn invitation(output: &str) -> Result<String, CliError> {
     let word = output.split_whitespace().find(|word| word.starts_with("fedirt-invitation:"));
-    word.map(str::to_owned).ok_or_else(|| CliError::Usage("no invitation was printed".into()))
+    Ok(word.map(str::to_owned).ok_or(StudyFailure::NoInvitation)?)
 }
 
-/// A process that is killed when it goes out of sight.
+/// A process that is killed when this is dropped.
 struct Running(Child);
 
 impl Drop for Running {

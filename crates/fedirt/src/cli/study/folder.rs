@@ -1,11 +1,14 @@
-//! What all studies share: a folder, a journal to resume from, threads, and a bar that says how long it will take.
+//! What all studies share: a folder, a journal to resume from, threads, and a progress bar.
 
-use super::finished::Finished;
-use crate::args::DeskArgs;
+use super::error::StudyFailure;
+use super::finished::FinishedStudy;
+use crate::args::StudyFolderArgs;
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use fedirt_data::files;
-use fedirt_studies::harness::{self, HarnessError, Journal, JournalError, Watch};
+use fedirt_studies::StudyError;
+use fedirt_studies::harness::{self, Journal, Watch};
+use fedirt_studies::publish::StudyOutput;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,34 +19,22 @@ use std::time::Duration;
 /// What was done so far; it goes when the study is complete.
 const JOURNAL: &str = "unfinished.jsonl";
 
-/// What a study leaves behind: files, and a summary for the terminal.
+/// The folder of a study: its journal while it runs, its files when it has finished.
 #[derive(Debug)]
-pub(crate) struct Results {
-    pub(crate) files: Vec<(String, Vec<u8>)>,
-    pub(crate) text: String,
-}
-
-/// A place where a study is run.
-#[derive(Debug)]
-pub(crate) struct Desk {
-    folder: PathBuf,
+pub(crate) struct StudyFolder {
+    path: PathBuf,
     restart: bool,
-    /// What is being run.
-    study: Option<Finished>,
+    /// The study that is being run.
+    study: Option<FinishedStudy>,
 }
 
-impl Desk {
+impl StudyFolder {
     /// Makes the folder, before hours of work rather than after.
-    pub(crate) fn new(args: &DeskArgs, folder: &str) -> Result<Self, CliError> {
-        if let Some(threads) = args.threads {
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build_global()
-                .map_err(|error| CliError::Usage(format!("--threads {threads}: {error}")))?;
-        }
-        let folder = args.out.clone().unwrap_or_else(|| folder.into());
-        fs::create_dir_all(&folder).map_err(CliError::file(&folder))?;
-        Ok(Self { folder, restart: args.restart, study: None })
+    pub(crate) fn new(args: &StudyFolderArgs, name: &str) -> Result<Self, CliError> {
+        crate::use_threads(args.threads.map(usize::from))?;
+        let path = args.out.clone().unwrap_or_else(|| name.into());
+        fs::create_dir_all(&path).map_err(CliError::file(&path))?;
+        Ok(Self { path, restart: args.restart, study: None })
     }
 
     /// All records, those of an earlier, unfinished run included.
@@ -52,26 +43,26 @@ impl Desk {
         identity: &str,
         tasks: &[T],
         key: impl Fn(&T) -> String + Sync,
-        work: impl Fn(&T) -> Result<R, String> + Sync,
+        work: impl Fn(&T) -> Result<R, StudyError> + Sync,
     ) -> Result<Vec<R>, CliError>
     where
         T: Sync,
         R: Serialize + DeserializeOwned + Send,
     {
-        let path = self.folder.join(JOURNAL);
-        let study = Finished::new(identity, tasks.len());
+        let path = self.path.join(JOURNAL);
+        let study = FinishedStudy::new(identity, tasks.len());
         // A journal says itself whose folder it is.
         if !self.restart && !path.exists() {
-            study.may_replace(&self.folder)?;
+            study.may_replace(&self.path)?;
         }
         self.study = Some(study);
         let journal = self.journal(identity, &path)?;
         let bar = Bar::new();
         let records = harness::run(tasks, key, work, journal, &bar);
         bar.0.finish_and_clear();
-        records.map_err(|error| match error {
-            HarnessError::Task { .. } => CliError::because(error),
-            HarnessError::Journal(error) => journal_error(&path, &error),
+        records.map_err(|error| match error.is_about_journal() {
+            true => StudyFailure::Journal { path, error }.into(),
+            false => error.into(),
         })
     }
 
@@ -92,44 +83,34 @@ impl Desk {
         };
         let journal = journal.map_err(|error| {
             let _ = fs::remove_file(&draft);
-            journal_error(path, &error)
+            StudyFailure::Journal { path: path.to_owned(), error }
         })?;
         fs::rename(&draft, path).map_err(CliError::file(path))?;
         Ok(journal)
     }
 
     /// Writes all files, and says what was found.
-    pub(crate) fn finish(self, results: &Results) -> Result<(), CliError> {
-        self.write(&results.files)?;
-        let names: Vec<&str> = results.files.iter().map(|(name, _)| name.as_str()).collect();
-        let wrote = format!("\nWrote {} to {}\n", names.join(", "), self.folder.display());
-        stdout::print_raw(&format!("{}{wrote}", results.text))
+    pub(crate) fn finish(self, output: &StudyOutput) -> Result<(), CliError> {
+        self.write(&output.files)?;
+        let names: Vec<&str> = output.files.iter().map(|(name, _)| name.as_str()).collect();
+        let wrote = format!("\nWrote {} to {}\n", names.join(", "), self.path.display());
+        stdout::print_raw(&format!("{}{wrote}", output.text))
     }
 
     /// Writes all files, and removes the journal when they are complete.
     pub(crate) fn write(&self, files: &[(String, Vec<u8>)]) -> Result<(), CliError> {
         for (name, bytes) in files {
-            files::replace(&self.folder.join(name), |out| out.write_all(bytes))?;
+            files::replace(&self.path.join(name), |out| out.write_all(bytes))?;
         }
         if let Some(study) = &self.study {
-            study.write(&self.folder)?;
+            study.write(&self.path)?;
         }
-        let journal = self.folder.join(JOURNAL);
+        let journal = self.path.join(JOURNAL);
         match fs::remove_file(&journal) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(CliError::file(journal)(error)),
             _ => Ok(()),
         }
     }
-}
-
-fn journal_error(path: &Path, error: &JournalError) -> CliError {
-    let remedy = match error {
-        JournalError::Settings | JournalError::Line { .. } | JournalError::Record { .. } => {
-            ": --restart begins anew, --out names another folder"
-        }
-        JournalError::Write(_) => "",
-    };
-    CliError::Usage(format!("{}: {error}{remedy}", path.display()))
 }
 
 /// A bar on standard error, hidden when that is not a terminal.
