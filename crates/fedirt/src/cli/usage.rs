@@ -18,6 +18,16 @@ pub(crate) enum UsageError {
         /// What is needed instead.
         needed: &'static str,
     },
+    /// A list has another length than there are sites.
+    #[error("{flag}: {given} numbers are given for {sites} sites")]
+    Count {
+        /// The flag.
+        flag: &'static str,
+        /// Length of the list.
+        given: usize,
+        /// Number of sites.
+        sites: usize,
+    },
     /// A library refuses a flag's value.
     #[error("{flag} {value}: {error}")]
     Refused {

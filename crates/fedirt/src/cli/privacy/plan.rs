@@ -148,8 +148,7 @@ fn sizes(args: &PlanArgs, sites: usize) -> Result<Vec<u64>, UsageError> {
             Ok(list.iter().map(|n| *n as u64).collect())
         }
         (Some(SiteSizes::List(list)), _) => {
-            let listed: Vec<String> = list.iter().map(ToString::to_string).collect();
-            Err(UsageError::value("--students", listed.join(","), "one number for each site is needed"))
+            Err(UsageError::Count { flag: "--students", given: list.len(), sites })
         }
         (None, Some(total)) if total >= sites as u64 => {
             Ok((0..sites as u64).map(|k| (total + k) / sites as u64).collect())
