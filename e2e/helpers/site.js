@@ -13,6 +13,7 @@ export class Site {
 
   async settles() {
     await done("site", "--home", this.home, "init");
+    await this.rules("allow_pooled_rows_inferred", "true"); // the studies of these tests are small
     this.port = await free();
   }
 

@@ -49,8 +49,10 @@ publish_effects = false
 # Whether a study may go on without a lost site, which lets the coordinator compute what that site sent.
 allow_reveal_lost_site = false
 
-# Whether a study may be so small that the answers of all sites taken together may be inferred from its sums.
-allow_pooled_rows_inferred = true
+# Whether a study in mode secure may have so few items (12 or fewer) or students (fewer than 1000) that the answers of
+# all sites taken together may be inferred from its exact sums. Say true only knowing that; mode private
+# needs no such consent.
+allow_pooled_rows_inferred = false
 
 # "once": joining a study approves its rounds, within the limits above. "each_round": every round waits for you.
 approval = "once"

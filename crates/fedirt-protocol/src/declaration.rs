@@ -222,7 +222,7 @@ fn all_codes(codes: Option<&[u8]>) -> u64 {
 }
 
 /// For each column, the codes that occur, as a bit mask (codes are below 64).
-fn codes_used(table: &ResponseTable) -> Vec<u64> {
+pub(crate) fn codes_used(table: &ResponseTable) -> Vec<u64> {
     let mut masks = vec![0u64; table.items()];
     for (i, row) in table.rows().enumerate() {
         if table.weights().is_some_and(|w| w[i] == 0.0) {

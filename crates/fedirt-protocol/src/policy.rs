@@ -8,7 +8,7 @@ use crate::message::Turn;
 use crate::terms::{Terms, most_exchanges};
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Request};
-use fedirt_model::items::{MODELS, SlopeRule, name_in_first_format};
+use fedirt_model::items::{MODELS, SlopeRule, default_model, name_in_first_format};
 use fedirt_model::questions::{NOISY_SCORES, SiteTerm};
 use fedirt_model::statistics::Mode;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ impl Default for Policy {
             largest_change: 1.5,
             publish_effects: false,
             allow_reveal_lost_site: false,
-            allow_pooled_rows_inferred: true,
+            allow_pooled_rows_inferred: false,
             approval: Approval::Once,
             trust_roster_from_coordinator: false,
         }
@@ -163,6 +163,16 @@ pub enum PolicyRefusal {
     /// Another question than the plan's.
     #[error("the question is not the plan's: {0}")]
     Plan(String),
+    /// More sets of parameters in one round than the plan says: their answers together say more of the rows.
+    #[error(
+        "the round asks about {asked} sets of parameters, and the plan about {planned}: several at once can read out tables of answers"
+    )]
+    Points {
+        /// Asked about.
+        asked: usize,
+        /// In the plan.
+        planned: usize,
+    },
     /// A parameter out of range.
     #[error("the parameters are refused: {0}")]
     Parameters(String),
@@ -187,6 +197,7 @@ impl Policy {
             largest_change: f64::INFINITY,
             publish_effects: true,
             allow_reveal_lost_site: true,
+            allow_pooled_rows_inferred: true,
             ..Self::default()
         }
     }
@@ -263,7 +274,7 @@ impl Policy {
             return Err(PolicyRefusal::Rounds { turn, most });
         }
         request.check(terms.plan.items.len()).map_err(PolicyRefusal::Plan)?;
-        self.check_design(terms, request)?;
+        self.check_design(terms, request, cohort)?;
         for tensor in request.tensors() {
             let statistic = tensor.statistic;
             if !statistic.modes.contains(&terms.mode) {
@@ -281,7 +292,11 @@ impl Policy {
             // Each site would evaluate at its own: two such sums differ by one site's numbers.
             return Err(PolicyRefusal::Plan("effects of single sites are not told in this mode".into()));
         }
-        request.points().iter().try_for_each(|psi| self.check_point(request, psi, earlier))
+        let points = request.points();
+        if points.len() > terms.plan.settings.starts {
+            return Err(PolicyRefusal::Points { asked: points.len(), planned: terms.plan.settings.starts });
+        }
+        points.iter().try_for_each(|psi| self.check_point(request, psi, earlier))
     }
 
     /// Whether a private round may be answered: every time it is asked, not at joining alone.
@@ -300,18 +315,20 @@ impl Policy {
         Ok(())
     }
 
-    fn check_design(&self, terms: &Terms, request: &Request) -> Result<(), PolicyRefusal> {
+    fn check_design(&self, terms: &Terms, request: &Request, cohort: usize) -> Result<(), PolicyRefusal> {
         let plan = &terms.plan;
         let other = |what: &str| Err(PolicyRefusal::Plan(format!("{what} differs from the plan's")));
         if request.grid != plan.grid {
             return other("the grid over ability");
         }
-        if request.effects != plan.effects && request.effects != Effects::None {
+        // One site has no effect of its own.
+        if request.effects != plan.effects && !(cohort < 2 && request.effects == Effects::None) {
             return other("the assumption about site effects");
         }
         for item in request.design.items() {
             let Some(planned) = plan.items.get(item.column) else { return other("the list of items") };
-            if planned.model.as_ref().is_some_and(|model| *model != item.model) {
+            let model = planned.model.as_deref().unwrap_or_else(|| default_model(item.codes.len()).name());
+            if item.model != model {
                 return other(&format!("the model of {}", planned.name));
             }
             if planned.codes.as_ref().is_some_and(|codes| item.codes.iter().any(|c| !codes.contains(c))) {

@@ -8,7 +8,7 @@ use crate::codec::CodecError;
 use crate::declaration::{Declaration, DeclarationError, Declarations};
 use crate::private::{self, PrivateRefusal};
 use crate::terms::Terms;
-use fedirt_model::centre::{Calibration, CentreError, Enrolled, Secrecy, Stage};
+use fedirt_model::centre::{Calibration, CentreError, Enrolled, Stage};
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Point, Request};
 use fedirt_model::private::ROUND_SHARES;
@@ -145,11 +145,7 @@ fn calibration(
     site: &SiteId,
     own: &Declaration,
 ) -> Result<(Calibration, Box<Request>), PreviewError> {
-    let mut plan = terms.plan.clone();
-    if terms.mode != Mode::Plain {
-        let honest = terms.sites.len().saturating_sub(terms.thresholds.colluders());
-        plan.secrecy = Secrecy::Sums { n_min: terms.thresholds.n_min(), honest };
-    }
+    let plan = terms.calibration_of(terms.sites.len());
     let mask = |codes: &Vec<u8>| codes.iter().fold(0u64, |mask, code| mask | 1 << (code & 63));
     let all: Vec<u64> = (terms.plan.items.iter().zip(&own.codes))
         .map(|(item, own)| item.codes.as_ref().map_or(*own, mask))

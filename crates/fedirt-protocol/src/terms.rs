@@ -3,7 +3,7 @@
 use crate::encoding::Precision;
 use crate::message::Turn;
 use crate::private::PrivateTerms;
-use fedirt_model::centre::{CLOSING_EXCHANGES, FEWEST_ROUNDS, Plan};
+use fedirt_model::centre::{CLOSING_EXCHANGES, FEWEST_ROUNDS, Plan, Secrecy};
 use fedirt_model::private::ROUND_SHARES;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Protection, RoundId, SiteId, StudyId, Thresholds};
@@ -104,6 +104,16 @@ impl Terms {
             Mode::Secure => Precision::Needed { tolerance: self.plan.settings.tolerance },
             Mode::Plain | Mode::Private => Precision::Full,
         }
+    }
+
+    /// The calibration of so many sites: what may be asked depends on how many of them are honest.
+    pub fn calibration_of(&self, sites: usize) -> Plan {
+        let mut plan = self.plan.clone();
+        if self.mode == Mode::Secure {
+            let honest = sites.saturating_sub(self.thresholds.colluders());
+            plan.secrecy = Secrecy::Sums { n_min: self.thresholds.n_min(), honest };
+        }
+        plan
     }
 
     /// Fewest sites that can go on.

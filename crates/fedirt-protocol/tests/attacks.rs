@@ -152,10 +152,12 @@ fn pooled_rows_come_back_from_exact_sums_and_the_plan_must_say_so() {
         text.replace("rows_and_sites_may_be_inferred = true", "rows_and_sites_may_be_inferred = false");
     let Err(PlanError::Content(problems)) = StudyPlan::parse(&silent) else { panic!("accepted") };
     assert!(problems[0].text.contains("rows_and_sites_may_be_inferred"));
-    // And a site's policy can refuse it.
-    let policy = Policy { allow_pooled_rows_inferred: false, ..Policy::default() };
-    let refusals =
-        policy.check_plan(&plan.terms(&text).expect("a sound test"), 20, plan.pooled_rows_may_be_inferred());
+    // And a site's policy refuses it, unless its officer says otherwise.
+    let refusals = Policy::default().check_plan(
+        &plan.terms(&text).expect("a sound test"),
+        20,
+        plan.pooled_rows_may_be_inferred(),
+    );
     assert!(
         refusals.iter().any(|r| r.to_string().contains("rows_and_sites_may_be_inferred")),
         "{refusals:?}"

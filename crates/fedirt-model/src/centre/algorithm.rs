@@ -52,6 +52,8 @@ pub struct Settings {
     /// Most rounds of estimation, the opening one included. Closing exchanges come on top
     /// ([`super::CLOSING_EXCHANGES`]); a fit that reaches the limit is closed too, and is marked as not converged.
     pub max_rounds: usize,
+    /// Starting points that may be compared in the first evaluation: 1, or 2, which a test that measures two things needs.
+    pub starts: usize,
     /// Local steps of federated averaging.
     pub local_epochs: usize,
     /// Share of sites that take part in a round of fedsgd and fedavg.
@@ -68,6 +70,7 @@ impl Default for Settings {
             algorithm: AlgorithmKind::Newton,
             tolerance: 1e-6,
             max_rounds: 300,
+            starts: 2,
             local_epochs: 5,
             client_fraction: 1.0,
             learning_rate: 1.0,

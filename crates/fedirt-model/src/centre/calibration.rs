@@ -570,7 +570,7 @@ fn starting_points(problem: &Problem, sums: &StartSums) -> (Vec<DVector<f64>>, f
         }
         problem.structure.coordinates(&psi, sd, mean)
     };
-    (start.candidates.iter().map(coordinates).collect(), tau)
+    (start.candidates.iter().take(problem.settings.starts.max(1)).map(coordinates).collect(), tau)
 }
 
 fn effect_errors(

@@ -29,6 +29,7 @@ pub use calibration::{
 };
 pub use graph::linked_parts;
 pub(crate) use newton::LocalNewton;
+pub use opening::planned_items;
 pub use outcome::Outcome;
 pub(crate) use published::Layout;
 pub use schedule::{Schedule, Stage};

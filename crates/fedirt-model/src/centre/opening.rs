@@ -50,6 +50,12 @@ pub(super) fn check_algorithm(plan: &Plan, effects: Effects) -> Result<(), Centr
     Ok(())
 }
 
+/// The items that the first question of a plan is about: they follow from the plan and from what the sites have declared,
+/// not from answers.
+pub fn planned_items(plan: &Plan, sites: &[Enrolled]) -> Result<Design, CentreError> {
+    provisional_design(plan, sites, &mut Vec::new())
+}
+
 /// All items with at least two codes, each with all its codes; complaints that need no data.
 pub(super) fn provisional_design(
     plan: &Plan,

@@ -8,7 +8,7 @@ use crate::encoding;
 use crate::message::Question;
 use crate::private;
 use crate::terms::Terms;
-use fedirt_model::centre::{Calibration, Secrecy, Step};
+use fedirt_model::centre::{Calibration, Step};
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::questions::Aggregate;
 use fedirt_model::statistics::{Combination, Mode};
@@ -49,14 +49,8 @@ impl Centre {
             let (centre, question) = PrivateCentre::new(private::plan_of(terms, declarations, cohort)?)?;
             return Ok((Self::Private(Box::new(centre)), question));
         }
-        let mut plan = terms.plan.clone();
+        let mut plan = terms.calibration_of(cohort.len());
         plan.settings.max_rounds = usize::try_from(rounds).unwrap_or(usize::MAX);
-        if terms.mode == Mode::Secure {
-            plan.secrecy = Secrecy::Sums {
-                n_min: terms.thresholds.n_min(),
-                honest: cohort.len().saturating_sub(terms.thresholds.colluders()),
-            };
-        }
         let (calibration, request) = Calibration::new(plan, declarations.enrolled(terms, cohort))?;
         Ok((Self::Exact(Box::new(calibration)), Question::Sums(*request)))
     }

@@ -118,6 +118,9 @@ pub struct ModelPlan {
     /// result is marked as not converged; the closing exchanges come on top, and are at most
     /// [`fedirt_model::centre::CLOSING_EXCHANGES`] (see [`crate::terms::most_exchanges`]).
     pub max_rounds: u32,
+    /// Whether two sets of starting values are compared (`secure`; a test that measures two things may need it): the round
+    /// after the first then asks about both. In `plain` they are where they differ.
+    pub compare_starts: bool,
     /// Quadrature nodes.
     pub nodes: usize,
     /// Highest node.
@@ -134,6 +137,7 @@ impl Default for ModelPlan {
             algorithm: settings.algorithm,
             tolerance: settings.tolerance,
             max_rounds: 40,
+            compare_starts: false,
             nodes: grid.nodes,
             range: grid.range,
             quadrature: grid.weighting,
@@ -430,6 +434,7 @@ impl StudyPlan {
                 algorithm: model.algorithm,
                 tolerance: model.tolerance,
                 max_rounds: model.max_rounds as usize,
+                starts: if self.mode == Mode::Secure && !model.compare_starts { 1 } else { 2 },
                 ..Settings::default()
             },
             publish_effects: self.mode == Mode::Plain || self.publish.effects_by_name,

@@ -46,6 +46,9 @@ tolerance = 1e-6
 # Most rounds of estimation. When they are used up, the study ends with the estimates it has, marked as not converged.
 # Up to three exchanges that close a study come on top.
 max_rounds = 40
+# secure: whether the round after the first may ask about two sets of starting values, and not about one. A test that
+# measures two things may need it; each further set tells more of the answers.
+compare_starts = false
 nodes = 61
 range = 6.0
 quadrature = "density"

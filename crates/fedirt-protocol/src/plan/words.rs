@@ -88,6 +88,13 @@ impl StudyPlan {
                 self.model.max_rounds
             ),
         });
+        if self.mode == Mode::Secure {
+            words.push(if self.model.compare_starts {
+                "Sites answer questions about all items of the plan that enough sites give, at one set of parameters in each round, and at two where starting values are compared.".into()
+            } else {
+                "Sites answer questions about all items of the plan that enough sites give, at one set of parameters in each round.".into()
+            });
+        }
         words.push(match self.cohort.on_loss {
             OnLoss::Wait => "If a site vanishes after the first round, everybody waits for it.",
             OnLoss::End => "If a site vanishes after the first round, the study ends without a result.",

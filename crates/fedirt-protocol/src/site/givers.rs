@@ -1,9 +1,11 @@
-//! What a site derives from everybody's declarations about a question: weights, linked parts, and who gives what.
+//! What a site derives from everybody's declarations about a question: weights, linked parts, items, and who gives what.
 
 use super::{Pinned, Refusal};
+use crate::declaration::codes_used;
 use crate::terms::Terms;
-use fedirt_model::centre::{linked_parts, total_weight};
+use fedirt_model::centre::{linked_parts, planned_items, total_weight};
 use fedirt_model::exchange::Request;
+use fedirt_model::responses::ResponseTable;
 use fedirt_privacy::secure::SiteId;
 use std::collections::BTreeSet;
 
@@ -53,5 +55,44 @@ impl Pinned {
         let opening = request.ask.conditions().opening;
         let parts = if opening { vec![0; items.len()] } else { linked_parts(items.len(), sets) };
         if request.parts == parts { Ok(()) } else { Err(Refusal::Parts) }
+    }
+
+    /// The first question is about all items of the plan that enough sites give. Later ones leave out only what nobody's
+    /// answers need: items that everyone answered alike, and categories that nobody chose. Whether that is so elsewhere a
+    /// site cannot see, but its own answers must agree.
+    pub(super) fn check_items(
+        &self,
+        terms: &Terms,
+        request: &Request,
+        cohort: &BTreeSet<SiteId>,
+        table: &ResponseTable,
+    ) -> Result<(), Refusal> {
+        let sites = self.declarations.enrolled(terms, cohort);
+        let planned = planned_items(&terms.calibration_of(cohort.len()), &sites);
+        let planned = planned.map_err(|_| Refusal::OtherItems)?;
+        let (asked, used) = (request.design.items(), codes_used(table));
+        let needless = |column: usize, codes: &[u8]| codes.iter().all(|code| used[column] >> code & 1 == 0);
+        let fine = request.design == planned
+            || !request.ask.conditions().opening
+                && asked.iter().all(|item| planned.items().iter().any(|p| p.column == item.column))
+                && planned.items().iter().all(|item| {
+                    let anchored = terms.plan.items[item.column].anchor.is_some();
+                    match asked.iter().find(|other| other.column == item.column) {
+                        Some(same) if same == item => true,
+                        // Given parameters fix the categories.
+                        _ if anchored => false,
+                        Some(other) => {
+                            let closed: Vec<u8> = item
+                                .codes
+                                .iter()
+                                .filter(|code| !other.codes.contains(code))
+                                .copied()
+                                .collect();
+                            needless(item.column, &closed)
+                        }
+                        None => used[item.column].count_ones() < 2,
+                    }
+                });
+        if fine { Ok(()) } else { Err(Refusal::OtherItems) }
     }
 }

@@ -260,7 +260,11 @@ impl SiteMachine {
         if let (Some(turn), false) = (turn, refusal.is_replay()) {
             self.send(ToCoordinator::Refuse { turn, reason: refusal.for_the_coordinator() });
         }
+        let ended = refusal.ends_the_study().then(|| SiteOutput::Ended { reason: refusal.to_string() });
         self.outputs.push_back(SiteOutput::Refused { turn, refusal });
+        if let Some(end) = ended {
+            self.close(end);
+        }
     }
 
     /// The end: keys are wiped. Persists [`SiteEvent::Over`].

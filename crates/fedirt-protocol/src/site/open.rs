@@ -60,6 +60,7 @@ impl SiteMachine {
                     self.past.check(&self.terms, &pinned.declarations, turn, request, &cohort)?;
                     pinned.check_weights(request, &cohort)?;
                     pinned.check_givers(&self.terms, request, &cohort)?;
+                    pinned.check_items(&self.terms, request, &cohort, self.site.table())?;
                 }
                 None
             }

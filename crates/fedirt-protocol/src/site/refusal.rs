@@ -83,6 +83,11 @@ pub enum Refusal {
     /// Another list of items than before.
     #[error("the items differ from those of earlier rounds")]
     AnotherDesign,
+    /// Items or categories that do not follow from the plan, the declarations and the answers here.
+    #[error(
+        "the question is not about the plan's items: sums over some of them can read out the table of their answers. An item or a category may be missing only where nobody's answers need it"
+    )]
+    OtherItems,
     /// An effect by name, twice.
     #[error("the site's effect is given by name once, and was given in {0}")]
     PublishedTwice(Turn),
@@ -129,6 +134,12 @@ impl Refusal {
             }
             _ => self.to_string(),
         }
+    }
+
+    /// Whether a site that was asked this answers nothing more in the study. The refusal depends on whether its own answers
+    /// use an item: asked about one item after the other, it would tell that of each.
+    pub(super) fn ends_the_study(&self) -> bool {
+        matches!(self, Self::OtherItems)
     }
 
     /// Whether an old message was repeated, as networks do.

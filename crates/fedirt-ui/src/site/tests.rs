@@ -33,10 +33,10 @@ impl Transport for Welcoming {
 fn enrolled(path: &std::path::Path, mode: Mode) -> Home {
     let random = &mut UnwrapErr(SysRng);
     let (home, _) = Home::init(path, random).unwrap();
-    if mode == Mode::Plain {
-        let policy = POLICY_TEMPLATE.replace("modes = [\"secure\"", "modes = [\"plain\", \"secure\"");
-        std::fs::write(home.policy_path(), policy).unwrap();
-    }
+    let policy = POLICY_TEMPLATE
+        .replace("modes = [\"secure\"", "modes = [\"plain\", \"secure\"")
+        .replace("allow_pooled_rows_inferred = false", "allow_pooled_rows_inferred = true");
+    std::fs::write(home.policy_path(), policy).unwrap();
     let item = |j| PlanItem { name: format!("I{j}"), categories: vec![0, 1], model: None, fixed: None };
     let items: Vec<PlanItem> = (1..=5).map(item).collect();
     let text = template("bank", mode, &["north", "south", "west"].map(String::from), &items, 180);

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
     let (hub, running) = coordinator(&place.join("hub"), mode(args.mode))?;
     let sites = SITES
         .iter()
-        .map(|site| serve(&place.join(site), (!args.by_hand).then_some(pace)))
+        .map(|site| serve(&place.join(site), args.mode, (!args.by_hand).then_some(pace)))
         .collect::<Result<Vec<_>, _>>()?;
     let port = running.address.port();
     let invitations = SITES
@@ -152,8 +152,16 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
 }
 
 /// A site's pages.
-fn serve(place: &Path, automatic: Option<Duration>) -> Result<Pages, CliError> {
+fn serve(place: &Path, mode: ModeArg, automatic: Option<Duration>) -> Result<Pages, CliError> {
     let (home, _) = Home::init(place, &mut UnwrapErr(SysRng)).map_err(told)?;
+    if mode == ModeArg::Secure {
+        // The study is small and its students are made up: its officers consent to what exact sums tell.
+        let path = home.policy_path();
+        let rules = std::fs::read_to_string(&path).map_err(CliError::file(&path))?;
+        let mut rules = TomlEdit::new(&rules)?;
+        rules.set("allow_pooled_rows_inferred", true)?;
+        std::fs::write(&path, rules.text()).map_err(CliError::file(&path))?;
+    }
     let settings = PagesSettings { port: 0, auditor: None, automatic };
     Pages::start(&home, settings).map_err(told)
 }

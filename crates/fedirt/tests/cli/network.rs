@@ -46,6 +46,7 @@ fn set_up(mode: &str, change: impl Fn(String) -> String) -> (Bench, Program) {
         let policy = bench.read(&format!("home-{site}/policy.toml"));
         let policy = policy
             .replace("modes = [\"secure\"", "modes = [\"plain\", \"secure\"")
+            .replace("allow_pooled_rows_inferred = false", "allow_pooled_rows_inferred = true")
             .replace("trust_roster_from_coordinator = false", "trust_roster_from_coordinator = true");
         bench.write(&format!("home-{site}/policy.toml"), policy);
         let (printed, _) = bench

@@ -82,6 +82,7 @@ fn settings(args: &FitArgs) -> Settings {
         },
         tolerance: args.tolerance(),
         max_rounds: args.max_rounds.unwrap_or(defaults.max_rounds),
+        starts: defaults.starts,
         local_epochs: args.local_epochs.unwrap_or(defaults.local_epochs),
         client_fraction: args.client_fraction.unwrap_or(defaults.client_fraction),
         learning_rate: args.learning_rate.unwrap_or(defaults.learning_rate),

@@ -149,6 +149,7 @@ impl KilledStudy {
         let rules = std::fs::read_to_string(&policy).map_err(CliError::file(&policy))?;
         let mut rules = TomlEdit::new(&rules)?;
         rules.set("trust_roster_from_coordinator", true)?;
+        rules.set("allow_pooled_rows_inferred", true)?;
         std::fs::write(&policy, rules.text()).map_err(CliError::file(&policy))?;
         let address = format!("https://{}", listen.replace("127.0.0.1", "localhost"));
         let printed = self.program.run(&[
