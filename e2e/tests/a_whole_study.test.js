@@ -100,7 +100,7 @@ async function watchesRounds(ada, [olga, otto, oda]) {
   for (const what of ["end", "drop"]) {
     await ada.goes(`/studies/${STUDY}/${what}`);
     await look(ada, `confirm-${what}`);
-    await ada.follows(page.getByRole("link", { name: "Do nothing" }));
+    await ada.follows(page.getByRole("link", { name: "Cancel" }));
   }
   const answered = await Promise.all([olga, oda].map(answersAll));
   assert.ok(answered[0] > 0 && answered[0] === answered[1], `by hand: ${answered}`);

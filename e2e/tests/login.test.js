@@ -44,11 +44,11 @@ scene("wrong keys", async (scene) => {
   const mallory = await scene.person(coordinator.origin, "mallory");
   mallory.excuses(/status of 403/, /status of 429/);
   await logsIn(mallory, "x".repeat(43));
-  assert.match(await mallory.page.getByRole("alert").innerText(), /Nobody has this key/);
+  assert.match(await mallory.page.getByRole("alert").innerText(), /This key is not valid/);
   await look(mallory, "wrong-key");
   for (let n = 1; n < 10; n += 1) await logsIn(mallory, "x".repeat(43));
   await logsIn(mallory, "x".repeat(43));
-  assert.equal(await mallory.heading(), "Wait a little");
+  assert.equal(await mallory.heading(), "Too many attempts");
   assert.match(await mallory.page.locator("main").innerText(), /Try again in 15 minutes/);
   await look(mallory, "too-many");
   // Nobody who has a key is kept out by those who guess.

@@ -35,7 +35,7 @@ scene("invitations and plans that are refused", async (scene) => {
   assert.match(await words(olga), /expired on 1970.*ask the coordinator's operator for a new one/);
   await look(olga, "expired-invitation");
 
-  // The rules win over the plan; and when they are changed, they hold from then on.
+  // The rules take precedence over the plan, and changes take effect at once.
   await olga.site.rules("modes", '["private"]');
   await pastes(olga, line);
   assert.match(await olga.page.getByRole("alert").innerText(), /rules refuse the plan[\s\S]*secure/);
@@ -51,7 +51,7 @@ scene("invitations and plans that are refused", async (scene) => {
   assert.match(await words(otto), /invitation of site01 was used with another key/);
   await look(otto, "used-invitation");
   await otto.goes("/studies/bank");
-  assert.match(await otto.page.locator("ol.steps li").first().innerText(), /Next[\s\S]*has not taken the enrolment/);
+  assert.match(await otto.page.locator("ol.steps li").first().innerText(), /Next[\s\S]*has not accepted the enrolment/);
   await pastes(otto, await coordinator.invites("bank", "site02"));
   await enrols(otto);
   assert.match(await words(otto), /As site02[\s\S]*Enrolled/, "his own does");
@@ -94,7 +94,7 @@ scene("files that do not do", async (scene) => {
   assert.equal(await chooses(olga, "bank", file("bad.csv")), undefined);
   await checks(olga);
   assert.match(await page.locator("#problems tbody").innerText(), /line 8, column i03/);
-  assert.match(await words(olga), /Nothing of your students has left this computer[\s\S]*Mend it in the program that wrote it/);
+  assert.match(await words(olga), /No data of your students have left this computer[\s\S]*Correct it in the program that wrote it/);
   await look(olga, "problems");
   assert.equal(await page.getByRole("link", { name: "See what will be sent" }).count(), 0);
   await olga.goes("/studies/bank/approve");
@@ -107,7 +107,7 @@ scene("files that do not do", async (scene) => {
 
   await writeFile(file("strange.csv"), changed(1, (line) => line.replaceAll("i", "question")));
   await chooses(olga, "bank", file("strange.csv"));
-  assert.match(await words(olga), /No column is called like an item of the plan/);
+  assert.match(await words(olga), /No column has the name of an item of the plan/);
   await look(olga, "strange-columns");
 
   await mends(olga, file("mended.csv"), lines);
@@ -118,11 +118,11 @@ async function mends(olga, path, lines) {
   const { page } = olga;
   await writeFile(path, lines.join("\n"));
   await olga.goes("/studies/bank/file");
-  await page.getByLabel("Or say where it lies").fill("answers.csv");
+  await page.getByLabel("Or give its path").fill("answers.csv");
   await olga.follows(page.getByRole("button", { name: "Use this path" }));
   assert.match(await words(olga), /is no file on this machine/);
   await olga.follows(page.getByRole("link", { name: "Choose another file" }));
-  await page.getByLabel("Or say where it lies").fill(path);
+  await page.getByLabel("Or give its path").fill(path);
   await olga.follows(page.getByRole("button", { name: "Use this path" }));
   await checks(olga);
   await previews(olga);

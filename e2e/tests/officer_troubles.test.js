@@ -23,7 +23,7 @@ scene("an officer whose connections are lost", async (scene) => {
   const { page } = olga;
   await coordinator.program.kill();
   await stands(olga, "The coordinator does not answer").waitFor();
-  assert.match(await words(olga), /Nothing is lost; this site goes on by itself/);
+  assert.match(await words(olga), /Nothing is lost; this site continues by itself/);
   await look(olga, "coordinator-lost");
   await olga.goes("/");
   assert.match(await page.locator("tbody").innerText(), /The coordinator does not answer/);
@@ -107,6 +107,6 @@ async function pauses(olga) {
   await stands(olga, "Paused").waitFor();
   assert.equal(await answer(olga).count(), 0);
   await look(olga, "paused");
-  await olga.follows(page.getByRole("button", { name: "Go on" }));
+  await olga.follows(page.getByRole("button", { name: "Resume" }));
   await answer(olga).waitFor();
 }

@@ -32,7 +32,7 @@ scene("an officer who withdraws", async (scene) => {
   const { page } = olga;
   await olga.follows(page.getByRole("link", { name: "Withdraw from the study" }));
   await look(olga, "withdraw");
-  await page.getByLabel("Why").fill("Parents have objected");
+  await page.getByLabel("Reason").fill("Parents have objected");
   await olga.follows(page.getByRole("button", { name: "Withdraw" }));
   assert.match(await words(olga), /This site has withdrawn[\s\S]*this site withdrew in round 2/);
   await look(olga, "withdrawn");

@@ -42,7 +42,7 @@ scene("a coordinator that is lost and comes back", async (scene) => {
   await programs[2].says(/round 1, attempt 1: answered/);
   programs[2].signal("SIGSTOP");
   await ada.goes("/studies/bank");
-  await sees(ada, /Sites (say hello to|answer) round/);
+  await sees(ada, /Sites (announce their participation in|answer) round/);
 
   ada.excuses(/ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)/, /status of 401/);
   await coordinator.program.kill();
@@ -73,10 +73,10 @@ scene("a session that ends", async (scene) => {
   await coordinator.revoke("bea");
   await bea.follows(bea.page.getByRole("button", { name: "Write the plan" }));
   assert.equal(await bea.heading(), "Your session has ended");
-  assert.match(await bea.page.locator("main").innerText(), /What you sent last was not carried out/);
+  assert.match(await bea.page.locator("main").innerText(), /Your last request was not carried out/);
   await look(bea, "session-ended");
   await types(bea, key);
-  assert.match(await bea.page.getByRole("alert").innerText(), /a revoked key stays revoked/);
+  assert.match(await bea.page.getByRole("alert").innerText(), /A revoked key stays revoked/);
   await types(bea, coordinator.key);
   assert.equal(new URL(bea.page.url()).pathname, "/new");
   await bea.goes("/");

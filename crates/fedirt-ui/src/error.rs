@@ -45,19 +45,18 @@ impl PageError {
 
     /// There is no page at this address (404).
     pub fn not_found(text: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "There is nothing here", text)
+        Self::new(StatusCode::NOT_FOUND, "Page not found", text)
     }
 
     /// The visitor lacks the right (403).
     pub fn forbidden(text: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, "This is not for you to do", text)
+        Self::new(StatusCode::FORBIDDEN, "You do not have the right to do this", text)
     }
 
     /// An internal error (500). The details are in the log and not on the page.
     pub fn ours() -> Self {
-        let text =
-            "Something went wrong on this machine. Nothing that was acknowledged is lost; the log says more.";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "This did not work", text)
+        let text = "An internal error occurred on this machine. Nothing that was acknowledged is lost. The log contains the details.";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Internal error", text)
     }
 }
 

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::time::Duration;
 
 /// Interval of keep-alive messages, by which both sides notice a broken connection.
-const BREATH: Duration = Duration::from_secs(15);
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// A stream of events. `state` returns a text that changes whenever the page should be fetched again, and `None` when
 /// the stream ends. It is called at every `pace`, and once more when `stop` says that the server shuts down.
@@ -29,16 +29,16 @@ pub fn stream(
         }
         loop {
             let Some(now) = state() else { return };
-            let word = match &told {
+            let message = match &told {
                 Some(old) if *old != now => Some("event: changed\ndata: 1\n\n"),
-                Some(_) if quiet >= BREATH => Some(": still here\n\n"),
+                Some(_) if quiet >= KEEP_ALIVE => Some(": still here\n\n"),
                 Some(_) => None,
                 None => Some("event: ready\ndata: 1\n\n"),
             };
             told = Some(now);
-            quiet = if word.is_some() { Duration::ZERO } else { quiet + pace };
-            if let Some(word) = word
-                && sender.send_data(Bytes::from_static(word.as_bytes())).await.is_err()
+            quiet = if message.is_some() { Duration::ZERO } else { quiet + pace };
+            if let Some(message) = message
+                && sender.send_data(Bytes::from_static(message.as_bytes())).await.is_err()
             {
                 return;
             }

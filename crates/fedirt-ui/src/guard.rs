@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Maximum size of a form, in bytes.
 pub const LONGEST_FORM: usize = 4 << 20;
 /// Time limit for receiving a form.
-const PATIENCE: Duration = Duration::from_secs(60);
+const FORM_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The person who is logged in. Handlers of routes that need a right find it as an extension of the request.
 #[derive(Debug, Clone)]
@@ -79,13 +79,13 @@ pub(crate) async fn guard(
 ) -> Response {
     if !gate.knows_host(request.headers()) {
         let known = gate.settings().hosts.join(", ");
-        let text = format!("These pages are not called that. They answer to: {known}.");
-        return PageError::new(StatusCode::MISDIRECTED_REQUEST, "Another name", text).into_response();
+        let text = format!("These pages are not served under this name. Their names are: {known}.");
+        return PageError::new(StatusCode::MISDIRECTED_REQUEST, "Wrong host name", text).into_response();
     }
     let posted = request.method() == Method::POST;
     if posted && !gate.is_ours(request.headers()) {
         let text =
-            "The form came from another page. Nothing was done. Open the page here, and send its form.";
+            "The form was sent from another page. Nothing was done. Open the page here and send its form.";
         return after(request, PageError::forbidden(text).into_response()).await;
     }
     let mut visitor = None;
@@ -98,7 +98,7 @@ pub(crate) async fn guard(
         };
         if !login.role.may(right) {
             let text = format!(
-                "You are logged in as {} ({}); this takes {}. Nothing was done.",
+                "You are logged in as {} ({}); this requires {}. Nothing was done.",
                 login.name,
                 login.role,
                 if right == Right::Administer { "an administrator" } else { "an analyst or administrator" }
@@ -129,7 +129,7 @@ pub(crate) async fn guard(
 async fn after(request: Request, answer: Response) -> Response {
     if request.method() == Method::POST {
         let body = request.into_body();
-        let _ = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, LONGEST_FORM)).await;
+        let _ = tokio::time::timeout(FORM_TIMEOUT, axum::body::to_bytes(body, LONGEST_FORM)).await;
     }
     answer
 }
@@ -149,16 +149,17 @@ async fn form(request: Request, visitor: Option<&Visitor>) -> Result<Request, Bo
     let kind =
         parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.starts_with("application/x-www-form-urlencoded") {
-        let text = "This address takes the form of its page, and nothing else.";
+        let text = "This address accepts only the form of its page.";
         return Err(Box::new(PageError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "That cannot be done",
             text,
         )));
     }
-    let read = tokio::time::timeout(PATIENCE, axum::body::to_bytes(body, LONGEST_FORM)).await;
+    let read = tokio::time::timeout(FORM_TIMEOUT, axum::body::to_bytes(body, LONGEST_FORM)).await;
     let Ok(Ok(bytes)) = read else {
-        let text = format!("The form did not arrive whole, or was longer than {} MB.", LONGEST_FORM >> 20);
+        let text =
+            format!("The form did not arrive completely, or was larger than {} MB.", LONGEST_FORM >> 20);
         return Err(Box::new(PageError::bad(text)));
     };
     let fields = Fields::parse(&bytes);

@@ -1,14 +1,14 @@
-//! Pages in a browser: what all pages share, the psychometrician's pages ([`coordinator`]), and the pages of a site's officer
+//! Web pages: the parts that all pages share, the psychometrician's pages ([`coordinator`]), and the pages of a site's officer
 //! ([`site`]).
 //!
-//! - [`Gate`] stands before every page: hosts, sessions, roles, forgery tokens, attempts at logging in. A page is a
-//!   [`Route`] that names the [`Right`] it needs, so that no handler can forget to ask.
-//! - [`Frame`] and `templates/layout.html` are the page around the content; [`figure`] puts a picture into it.
-//! - [`assets`] are the stylesheet and the scripts, served from the binary. No page asks another host for anything,
-//!   and none has a script or a style of its own.
+//! - [`Gate`] checks every request: hosts, sessions, roles, tokens against forged requests, failed log-ins. A page is a
+//!   [`Route`] that names the [`Right`] that it needs, so that no handler can forget the check.
+//! - [`Frame`] and `templates/layout.html` are the layout around the content; [`figure`] renders figures.
+//! - [`assets`] are the stylesheet and the scripts, served from memory. No page loads anything from another host,
+//!   and none has inline scripts or styles.
 //! - [`events`] tells a page that something has changed (server-sent events).
 //!
-//! Clocks and randomness are arguments. Nothing in what pages share knows what a study is.
+//! The clock and the random generator are arguments. The shared parts do not depend on studies.
 
 pub mod access;
 pub mod assets;

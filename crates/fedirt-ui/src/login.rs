@@ -49,8 +49,8 @@ fn page(gate: &Gate, heading: &'static str, text: &'static str, next: &str) -> L
 
 /// The log-in page for a visitor whose session has expired. It leads back to the page they came from.
 pub(crate) fn expired(gate: &Gate, path: &str) -> Response {
-    let text = "You were away for a while, your log-in was revoked, or the program was started again. What you sent last was \
-                not carried out. Log in, and you are back where you were.";
+    let text = "You were inactive for a while, your log-in was revoked, or the program was restarted. Your last request was \
+                not carried out. Log in to return to the page.";
     let mut response = respond(StatusCode::UNAUTHORIZED, &page(gate, "Your session has ended", text, path));
     if let Some(cookie) = gate.cookie().clear() {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -58,7 +58,7 @@ pub(crate) fn expired(gate: &Gate, path: &str) -> Response {
     response
 }
 
-const WELCOME: &str = "Your log-in key is in the link that the program printed, or was given to you by an administrator. If you opened that link, it is filled in: press “Log in”.";
+const WELCOME: &str = "Your log-in key is part of the link that the program printed, or an administrator gave it to you. If you opened that link, the key is filled in, and you can press “Log in”.";
 
 /// `GET /login`.
 pub(crate) async fn show(State(gate): State<Arc<Gate>>, request: Request) -> Response {
@@ -85,14 +85,13 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request) -> Re
         }
         Err(Refused::Unknown) => {
             let mut page = page(&gate, "Log in", WELCOME, &next);
-            page.problem = Some(
-                "Nobody has this key. Copy the whole of it, 43 characters; a revoked key stays revoked.",
-            );
+            page.problem =
+                Some("This key is not valid. Copy all of its 43 characters. A revoked key stays revoked.");
             respond(StatusCode::FORBIDDEN, &page)
         }
         Err(Refused::TooMany(wait)) => {
-            let text = format!("Too many keys were wrong. Try again in {} minutes.", wait.div_ceil(60));
-            let mut error = PageError::new(StatusCode::TOO_MANY_REQUESTS, "Wait a little", text);
+            let text = format!("There were too many wrong keys. Try again in {} minutes.", wait.div_ceil(60));
+            let mut error = PageError::new(StatusCode::TOO_MANY_REQUESTS, "Too many attempts", text);
             error.next = Box::new(Link::new(address(&next), "Log in"));
             error.wait = Some(wait);
             error.into_response()

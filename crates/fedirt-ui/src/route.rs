@@ -49,16 +49,16 @@ pub fn router<S: Clone + Send + Sync + 'static>(gate: &Arc<Gate>, routes: Vec<Ro
     for route in routes {
         router = router.route(route.path, route.handler.layer(guarded(Some(route.right), route.takes)));
     }
-    let door: Router = Router::new()
+    let login_routes: Router = Router::new()
         .route("/login", get(login::show).post(login::enter).layer(guarded(None, Takes::Form)))
         .route("/logout", post(login::leave).layer(guarded(Some(Right::Read), Takes::Form)))
         .route("/assets/{name}", get(assets::serve))
         .with_state(gate.clone());
     router
         .with_state(state)
-        .merge(door)
-        .fallback(nothing_here)
-        .method_not_allowed_fallback(another_method)
+        .merge(login_routes)
+        .fallback(page_not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn(around))
 }
 
@@ -68,12 +68,12 @@ async fn around(request: Request, next: Next) -> Response {
     response
 }
 
-async fn nothing_here() -> Response {
-    crate::PageError::not_found("The address is wrong, or what was here is gone.").into_response()
+async fn page_not_found() -> Response {
+    crate::PageError::not_found("The address is wrong, or the page no longer exists.").into_response()
 }
 
-async fn another_method() -> Response {
-    let text = "This address is for a form. Open the page that the form is on.";
+async fn method_not_allowed() -> Response {
+    let text = "This address accepts a form. Open the page with the form.";
     let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
-    crate::PageError::new(status, "There is nothing to look at here", text).into_response()
+    crate::PageError::new(status, "Not a page", text).into_response()
 }

@@ -122,7 +122,7 @@ fn hostile_names_are_text() {
         }
     }
     let (_, text) = browser.post("/studies/reading/compare", &[("fit", bad)]);
-    assert!(text.contains("This is no fit.json") && !text.contains(bad), "{text}");
+    assert!(text.contains("This is not a fit.json") && !text.contains(bad), "{text}");
     let (_, text) =
         browser.post("/new/check", &[("study", bad), ("purpose", bad), ("items", bad), ("sites", bad)]);
     assert!(text.contains("&#60;script") && !text.contains(bad), "{text}");
@@ -193,7 +193,7 @@ fn a_study_from_the_form() {
         status == 200 && text.contains("shown once") && text.contains("class=\"invitation"),
         "{status} {text}"
     );
-    assert!(browser.post("/studies/maths-1/invite", &[("days", "3")]).1.contains("Tick at least one"));
+    assert!(browser.post("/studies/maths-1/invite", &[("days", "3")]).1.contains("Select at least one"));
     assert!(
         browser
             .post("/studies/maths-1/invite", &[("site", "x"), ("days", "3")])
@@ -275,7 +275,7 @@ fn a_private_study_shows_what_private_releases() {
     let (status, text) = browser.post("/studies/reading/privacy", &[("epsilons", "1, 2")]);
     assert!(status == 200 && text.contains("outweighs the sampling error"), "{text}");
     let (_, text) = browser.post("/studies/reading/privacy", &[("epsilons", "1, x")]);
-    assert!(text.contains("is no number"), "{text}");
+    assert!(text.contains("is not a number"), "{text}");
     server.stop().unwrap();
 }
 

@@ -39,7 +39,7 @@ export async function looksAtOwn(olga, study, { place, scores }) {
   assert.match(await page.locator("#sent-live").innerText(), /No answer of a student is among them/);
   await look(olga, "officer-sent");
   await olga.goes(`/studies/${study}/file`);
-  assert.match(await page.locator("main").innerText(), /cannot be changed any more/);
+  assert.match(await page.locator("main").innerText(), /can no longer be changed/);
   await look(olga, "officer-file-fixed");
   for (const [path, heading] of [["", "Studies of this site"], ["log", "Audit log"], ["ledger", "Privacy ledger"], ["rules", "This site's rules"]]) {
     await olga.goes(`/${path}`);

@@ -1,4 +1,4 @@
-//! Begin, drop, end: each asks once more on a page of its own, and says what will follow.
+//! The actions of an administrator (begin, drop sites, end), each with a page that explains it and asks for confirmation.
 
 use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, words};
 use crate::{Fields, Frame, PageError, Visitor, render};
@@ -11,8 +11,8 @@ use fedirt_coordinator::study::{NotTaken, Order};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// Longest reason.
-const LONGEST: usize = 500;
+/// Maximum length of a reason, in characters.
+const MAX_REASON: usize = 500;
 
 #[derive(Template)]
 #[template(path = "confirm.html")]
@@ -86,19 +86,19 @@ pub(super) async fn ask_drop(
 ) -> Page {
     let seen = app.find(&name)?;
     let mut sentences = vec![
-        "Sites that are left out do not come back into this study. Where the plan or the chain of cohorts forbids it, the \
+        "Sites that are left out cannot return to this study. Where the plan or the chain of cohorts forbids it, the \
          coordinator refuses and says why."
             .to_owned(),
     ];
     if seen.status.released {
         sentences.push(
-            "Sums have been released already: going on without a site could show what it sent, so the others refuse unless \
-             enough sites leave together."
+            "Sums have been released already. Continuing without a site could reveal what it sent, so the other sites refuse \
+             unless enough sites leave together."
                 .to_owned(),
         );
     }
     let lost = |site: &&String| !seen.status.sites.iter().any(|s| s.name == **site && s.lost);
-    let mut page = page(&visitor, &seen, "Go on without some sites", sentences, "Go on without them");
+    let mut page = page(&visitor, &seen, "Continue without some sites", sentences, "Continue without them");
     page.sites = seen.plan.cohort.sites.iter().filter(lost).cloned().collect();
     page.danger = true;
     Ok(render(&page))
@@ -112,7 +112,7 @@ pub(super) async fn drop_sites(
 ) -> Page {
     let sites: Vec<String> = fields.all("site").map(str::to_owned).collect();
     if sites.is_empty() {
-        let text = "Tick at least one site to go on without.";
+        let text = "Select at least one site to continue without.";
         return Err(PageError::bad(text).leading(&format!("/studies/{name}/drop"), "Go back"));
     }
     tell(app, name, OperatorInput::Drop { sites }).await
@@ -126,9 +126,9 @@ pub(super) async fn ask_end(
 ) -> Page {
     let seen = app.find(&name)?;
     let sentences = vec![
-        "The study ends without a result, at once and for good. Every site is told why, in the words below."
+        "The study ends at once, without a result, and cannot be continued. Every site is shown the reason below."
             .to_owned(),
-        "What sites have spent of their privacy budgets stays spent.".to_owned(),
+        "Sites do not get back what they have spent of their privacy budgets.".to_owned(),
     ];
     let mut page = page(&visitor, &seen, "End the study", sentences, "End it");
     page.wants_reason = true;
@@ -139,14 +139,14 @@ pub(super) async fn ask_end(
 /// `POST …/end`.
 pub(super) async fn end(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
     let reason = fields.get("reason").to_owned();
-    if reason.is_empty() || reason.chars().count() > LONGEST {
-        let text = format!("Say why, in 1 to {LONGEST} characters: every site is told.");
+    if reason.is_empty() || reason.chars().count() > MAX_REASON {
+        let text = format!("Give a reason of 1 to {MAX_REASON} characters, which every site is shown.");
         return Err(PageError::bad(text).leading(&format!("/studies/{name}/end"), "Go back"));
     }
     tell(app, name, OperatorInput::End { reason }).await
 }
 
-/// Tells the study, waits until it is done, and shows what it is doing.
+/// Hands the input to the study, waits until it is carried out, and shows the state of the study.
 async fn tell(app: Arc<CoordinatorState>, name: String, input: OperatorInput) -> Page {
     let seen = app.find(&name)?;
     let back = format!("/studies/{name}");

@@ -1,4 +1,4 @@
-//! Two fits side by side: items of the same name, their differences, and how large those are for their errors.
+//! Comparison of two fits: items of the same name, their differences, and the differences in units of their standard errors.
 
 use super::results::open;
 use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, words};
@@ -60,7 +60,7 @@ pub(super) async fn show(
     Ok(render(&page))
 }
 
-/// `POST /studies/{study}/compare`: with a `fit.json` from elsewhere, which is kept nowhere.
+/// `POST /studies/{study}/compare`: compares with an uploaded `fit.json`, which is not stored.
 pub(super) async fn with_file(
     State(app): App,
     Path(name): Name,
@@ -77,7 +77,7 @@ pub(super) async fn with_file(
         Ok(other) => page.against = Some(against(&own, &other, "the other fit")),
         Err(error) => {
             page.problem = Some(format!(
-                "This is no fit.json of fedirt ({error}). Choose the file that `fedirt fit --out` wrote."
+                "This is not a fit.json of fedirt ({error}). Choose the file that `fedirt fit --out` wrote."
             ));
         }
     }
@@ -136,8 +136,8 @@ fn against(own: &Fit, other: &Fit, called: &str) -> Against {
             }
         ));
         sentences.push(format!(
-            "{} of {} differ by more than 2.58 standard errors, where one in a hundred ({:.1}) would by chance if the two samples were \
-             independent and on one scale. Anchors or linking put them on one; this page only subtracts.",
+            "{} of {} differ by more than 2.58 standard errors; by chance it would be one in a hundred ({:.1}) if the two samples \
+             were independent and on the same scale. Anchors or linking bring fits to the same scale; this page only subtracts.",
             compared.far(),
             points.len(),
             0.01 * points.len() as f64
@@ -156,7 +156,7 @@ fn against(own: &Fit, other: &Fit, called: &str) -> Against {
     }
 }
 
-/// What both fits say of themselves.
+/// Key figures of both fits.
 fn facts(own: &Fit, other: &Fit) -> Table {
     let row = |what: &str, of: &dyn Fn(&Fit) -> String| vec![what.to_owned(), of(own), of(other)];
     let number = |of: fn(&Fit) -> Option<f64>| move |fit: &Fit| words::fixed(of(fit), 3);
@@ -193,7 +193,7 @@ fn scatter(points: &[(String, f64, f64)], called: &str) -> Figure {
         svg: String::new(),
         narrow: String::new(),
         tables: vec![table],
-        notes: vec!["On the line, both fits say the same.".into()],
+        notes: vec!["On the line, both fits agree.".into()],
         missing: points.is_empty().then(|| "The two fits share no item with a difficulty.".into()),
     };
     if figure.missing.is_none() {

@@ -1,4 +1,4 @@
-//! Everything to take away: tables, the fit, the report, the plan, the command that repeats the fit, the audit bundle.
+//! Downloads: tables, the fit, the report, the plan, the command that repeats the fit, the audit bundle.
 
 use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, repeat, words, xlsx};
 use crate::{Frame, PageError, Visitor, render};
@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use fedirt_coordinator::history;
 use std::sync::Arc;
 
-/// A file that can be had: name, kind, what it is, and whether it needs results.
+/// A file for download: name, media type, description, and whether it exists only when the study has results.
 type Offer = (&'static str, &'static str, &'static str, bool);
 
 const CSV: &str = "text/csv; charset=utf-8";
@@ -28,13 +28,13 @@ const OFFERS: [Offer; 13] = [
         true,
     ),
     ("fit.json", "application/json", "Everything, for programs", true),
-    ("report.html", "text/html; charset=utf-8", "The report: one file that opens anywhere", true),
-    ("plan.toml", "application/toml; charset=utf-8", "The plan, as everyone approved it", false),
+    ("report.html", "text/html; charset=utf-8", "The report as one self-contained HTML file", true),
+    ("plan.toml", "application/toml; charset=utf-8", "The plan, as all sites approved it", false),
     ("codebook.csv", CSV, "The codebook, as the command line reads it", false),
     ("fixed_items.csv", CSV, "Items with known parameters, as the command line reads them", false),
     ("booklets.csv", CSV, "The booklets, as the command line reads them", false),
     ("repeat.sh", TEXT, "The command that repeats the fit where all files are", false),
-    ("history.csv", CSV, "Every event: when, from whom, how long, SHA-256", false),
+    ("history.csv", CSV, "Every event with its time, sender, length and SHA-256", false),
     ("audit.tar", "application/x-tar", "Audit bundle: plan, history and results together", false),
 ];
 
@@ -74,7 +74,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
 pub(super) async fn file(State(app): App, Path((name, file)): Path<(String, String)>) -> Page {
     let seen = app.find(&name)?;
     let back = format!("/studies/{name}/download");
-    // Only names of the list: nothing of an address becomes a path.
+    // Only names in the list are accepted, so that no part of an address becomes a path.
     let offered = |(known, ..): &Offer| *known == file && repeat::has(&seen.plan, known);
     let Some((file, kind, _, needs)) = OFFERS.into_iter().find(offered) else {
         return Err(
@@ -90,7 +90,7 @@ pub(super) async fn file(State(app): App, Path((name, file)): Path<(String, Stri
     Ok(attached(&format!("{name}-{file}"), kind, bytes))
 }
 
-/// A file to be saved, never shown: the report has scripts of its own, which these pages do not allow.
+/// A response that browsers save and do not show, because the report has scripts of its own, which these pages do not allow.
 fn attached(name: &str, kind: &'static str, bytes: Vec<u8>) -> Response {
     let safe: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();

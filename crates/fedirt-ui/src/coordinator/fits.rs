@@ -1,4 +1,4 @@
-//! Fits of finished studies, read once.
+//! A cache of the fits of finished studies.
 
 use super::{CoordinatorState, CoordinatorStudy};
 use crate::PageError;
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 type Known = BTreeMap<String, (SystemTime, u64, Arc<Fit>)>;
 
-/// The fits that were read, by study.
+/// The fits that were read, by study, with the modification time and length of their files.
 #[derive(Debug, Default)]
 pub(crate) struct Fits(Mutex<Known>);
 
@@ -40,7 +40,8 @@ impl CoordinatorState {
     pub(crate) fn needs_fit(&self, seen: &CoordinatorStudy) -> Result<Arc<Fit>, PageError> {
         let name = seen.study.name.as_str();
         self.fit(name).ok_or_else(|| {
-            PageError::not_found(why_none(seen)).leading(&format!("/studies/{name}"), "See what it is doing")
+            PageError::not_found(why_none(seen))
+                .leading(&format!("/studies/{name}"), "Show the state of the study")
         })
     }
 }
@@ -51,6 +52,6 @@ pub(super) fn why_none(seen: &CoordinatorStudy) -> String {
         Some(outcome) if !outcome.starts_with("finished") => {
             format!("The study ended without results: {outcome}")
         }
-        _ => "The study has no results yet: they appear when its last round is over.".to_owned(),
+        _ => "The study has no results yet. They appear when its last round is over.".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! Invitations: made once, shown once, printed or copied, and never seen again.
+//! Invitations, which are shown once, to be printed or copied.
 
 use super::{App, CoordinatorStudy, Name, Page, frame, words};
 use crate::{Fields, Frame, Moment, PageError, Visitor, render};
@@ -85,7 +85,7 @@ pub(super) async fn make(
     let bad = |text: &str| Err(PageError::bad(text).leading(&back, "Go back"));
     let wanted: Vec<String> = fields.all("site").map(str::to_owned).collect();
     if wanted.is_empty() {
-        return bad("Tick at least one site to invite.");
+        return bad("Select at least one site to invite.");
     }
     let days = fields.get("days").parse::<u32>().ok().filter(|days| (1..=365).contains(days));
     let Some(days) = days else {

@@ -1,4 +1,4 @@
-//! One item: its curves with what was observed, its information, its numbers.
+//! The page of one item: its characteristic curves with observed proportions, its information, its parameters.
 
 use super::results::{Cell, open, parts};
 use super::{App, Page, frame, words};
@@ -30,7 +30,7 @@ struct ItemPage {
     withheld: bool,
 }
 
-/// `GET …/results/items/{item}`: items by their number, as names may hold anything.
+/// `GET …/results/items/{item}`. Items are addressed by number, because their names may contain any character.
 pub(super) async fn show(
     State(app): App,
     Path((name, number)): Path<(String, String)>,

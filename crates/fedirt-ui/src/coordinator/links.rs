@@ -1,7 +1,7 @@
-//! How items hang together through sites: which site gives which item, and where the design is nearest to falling apart.
+//! The linking design: which site gives which items, and where the link between the items is weakest.
 //!
-//! Two items are linked by the students of the sites that give both. Along the best chain of links, the thinnest one is what
-//! holds two parts of the test on one scale: the smallest edge of a maximum spanning tree.
+//! Two items are linked by the students of the sites that give both. How well two parts of the test are linked to a common
+//! scale is limited by the weakest link on the best path between them: the smallest edge of a maximum spanning tree.
 
 use fedirt_figures::escape;
 use fedirt_figures::{Figure, Table};
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 /// Items that are given by the same sites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
-    /// Places of the items in the plan.
+    /// Positions of the items in the plan.
     pub(super) items: Vec<usize>,
-    /// Places of the sites.
+    /// Positions of the sites.
     pub(super) sites: Vec<usize>,
 }
 
-/// The thinnest link.
+/// The weakest link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Weakest {
     /// Students who were given items of both sides.
@@ -28,11 +28,11 @@ pub(super) struct Weakest {
     pub(super) apart: Vec<usize>,
 }
 
-/// Items of a plan as their sites have declared them.
+/// The linking design that follows from the declarations of the sites.
 pub(super) struct Links {
     pub(super) groups: Vec<Group>,
     pub(super) weakest: Option<Weakest>,
-    /// Items that nobody gives.
+    /// Items that no site gives.
     pub(super) nobody: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ fn gives(site: &Declaration, item: usize) -> bool {
     site.codes.get(item).is_some_and(|mask| *mask != 0)
 }
 
-/// The links between `items` items.
+/// The linking design of `items` items.
 pub(super) fn links(items: usize, sites: &[&Declaration]) -> Links {
     let mut by_sites: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for item in 0..items {
@@ -59,7 +59,8 @@ fn shared(a: &Group, b: &Group, sites: &[&Declaration]) -> (u64, usize) {
     both.fold((0, 0), |(students, count), site| (students + sites[*site].students, count + 1))
 }
 
-/// Prim's algorithm over groups; cutting its smallest edge leaves the part that hangs on it.
+/// The smallest edge of a maximum spanning tree of the groups, by Prim's algorithm, and the items that it separates from the
+/// others.
 fn weakest(groups: &[Group], sites: &[&Declaration]) -> Option<Weakest> {
     let n = groups.len();
     if n < 2 {
@@ -84,7 +85,7 @@ fn weakest(groups: &[Group], sites: &[&Declaration]) -> Option<Weakest> {
         }
     }
     let thin = (1..n).map(|k| order[k]).min_by_key(|g| weight[*g])?;
-    // Everything below the edge, in the order in which the tree grew.
+    // Everything below the edge, in the order in which the tree was built.
     let mut below = vec![false; n];
     below[thin] = true;
     for g in order.into_iter().filter(|g| parent[*g] != usize::MAX) {
@@ -100,7 +101,7 @@ fn weakest(groups: &[Group], sites: &[&Declaration]) -> Option<Weakest> {
     Some(Weakest { students: weight[thin].0, sites: weight[thin].1, apart })
 }
 
-/// Rows and columns that a picture can show.
+/// Maximum number of rows of the picture.
 const MOST: usize = 60;
 
 /// The matrix of item groups by sites, as a picture with its table.
@@ -127,15 +128,16 @@ pub(super) fn picture(links: &Links, names: &[String], sites: &[(String, u64)]) 
         narrow: String::new(),
         tables: vec![table],
         notes: vec![
-            "Items that are given by the same sites share a row; a filled cell: the site gives them.".into(),
+            "Items that are given by the same sites share a row. A filled cell means that the site gives them.".into(),
         ],
         missing: None,
     };
     if links.groups.is_empty() {
-        figure.missing = Some("No site has joined yet: what they give is known when they have.".into());
+        figure.missing =
+            Some("No site has joined yet. Sites declare which items they give when they join.".into());
     } else if links.groups.len() > MOST {
         figure.missing = Some(format!(
-            "{} kinds of items are too many for a picture; the table lists them.",
+            "{} groups of items are too many for a picture; the table lists them.",
             links.groups.len()
         ));
     } else {
@@ -185,7 +187,7 @@ fn draw(
             y + 14.0,
             escape(&text)
         );
-        // Runs of neighbours are one shape: five hundred sites are a few of them.
+        // Neighbouring cells of the same kind are drawn as one shape, which keeps the picture of 500 sites small.
         let mut s = 0;
         while s < shown {
             let given = group.sites.binary_search(&s).is_ok();
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thinnest_link_is_found() {
+    fn the_weakest_link_is_found() {
         // Items 0 and 1 at the first two sites, 2 and 3 at the last; only the small one gives 1 and 2 together.
         let sites = [site(100, &[3, 3, 0, 0, 0]), site(7, &[0, 3, 3, 0, 0]), site(50, &[0, 0, 3, 3, 0])];
         let all: Vec<&Declaration> = sites.iter().collect();
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_nothing_links_have_a_link_of_nobody() {
+    fn parts_that_nothing_links_have_a_link_of_no_student() {
         let sites = [site(10, &[3, 0]), site(10, &[0, 3])];
         let all: Vec<&Declaration> = sites.iter().collect();
         assert_eq!(links(2, &all).weakest.map(|w| (w.students, w.sites)), Some((0, 0)));

@@ -1,4 +1,4 @@
-//! What a study is doing now.
+//! The page of a running study.
 
 use super::{App, CoordinatorStudy, Name, Page, frame, words};
 use crate::figure::{Numbers, figure};
@@ -11,10 +11,10 @@ use fedirt_model::fit::{FORMAT, Fit, Latent, Quadrature, TraceEntry};
 use fedirt_model::statistics::Mode;
 use std::time::Duration;
 
-/// How often a study is looked at for pages that are open.
-const PACE: Duration = Duration::from_millis(700);
+/// Interval at which the state of a study is compared for open pages.
+const INTERVAL: Duration = Duration::from_millis(700);
 
-/// Names that are shown at once.
+/// Maximum number of awaited sites that are listed openly.
 const AWAITED: usize = 30;
 
 #[derive(Template)]
@@ -27,7 +27,7 @@ struct LivePage {
     class: &'static str,
     outcome: Option<String>,
     waiting: Vec<String>,
-    /// More of them than are shown at once.
+    /// The awaited sites beyond those in `waiting`.
     others: Vec<String>,
     roster: Option<String>,
     rounds: usize,
@@ -115,12 +115,12 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     Ok(render(&page))
 }
 
-/// Rounds that all sites have answered: a private study tells nothing else about them.
+/// Rounds that all sites have answered; a private study reveals nothing else about them.
 fn answered(seen: &CoordinatorStudy, joined: usize) -> usize {
     seen.study.so_far().releases().iter().filter(|release| release.sites >= joined).count()
 }
 
-/// A fit that holds nothing but its rounds, which is all that the picture of rounds looks at.
+/// A fit with nothing but its rounds, which is all that the convergence plot reads.
 pub(super) fn sketch(trace: &[TraceEntry], mode: Mode) -> Fit {
     Fit {
         format: FORMAT.into(),
@@ -176,7 +176,7 @@ fn sent(seen: &CoordinatorStudy) -> Html {
     crate::figure::table(&Table { caption: "Messages as they are stored".into(), headers, rows })
 }
 
-/// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.
+/// `GET /studies/{study}/events`: an event whenever the pages of the study should be fetched again.
 pub(super) async fn events(State(app): App, Path(name): Name) -> Page {
     let study = app.studies.get(&name).ok_or_else(|| PageError::not_found("There is no such study."))?;
     let state = move || {
@@ -187,7 +187,7 @@ pub(super) async fn events(State(app): App, Path(name): Name) -> Page {
         Some(format!("{told:?} {seen:?} {messages}"))
     };
     let mut stopping = app.stopping.clone();
-    Ok(sse::stream(PACE, state, async move {
+    Ok(sse::stream(INTERVAL, state, async move {
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }))
 }

@@ -1,7 +1,7 @@
 //! The psychometrician's pages.
 //!
-//! They read what the studies show of themselves and the files of results, and tell the coordinator what an operator would:
-//! invite, begin, drop, end, a new plan. Every route names the right it needs (`ROUTES`), and the gate asks for it.
+//! They show the state and the results of the studies, and they do what an operator can do on the command line: invite sites,
+//! begin, drop sites, end a study, add a plan. Every route in `ROUTES` names the right that it needs, and the gate checks it.
 
 mod access;
 mod act;
@@ -41,7 +41,7 @@ use fits::Fits;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// What pages may use.
+/// The state that all handlers share.
 pub struct CoordinatorState {
     pub(crate) folder: Folder,
     pub(crate) settings: Settings,
@@ -61,7 +61,7 @@ type Name = Path<String>;
 type Page = Result<axum::response::Response, PageError>;
 type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<CoordinatorState>>);
 
-/// Every page: method, path, what it needs, handler.
+/// Every page: method, path, required right, handler.
 pub(crate) const ROUTES: [Entry; 29] = [
     ("get", "/", Right::Read, || get(studies::show)),
     ("get", "/new", Right::Analyse, || get(setup::show)),
@@ -94,12 +94,12 @@ pub(crate) const ROUTES: [Entry; 29] = [
     ("get", "/help", Right::Read, || get(studies::help)),
 ];
 
-/// Every page: method, path, and what it needs.
+/// Every page: method, path, and required right.
 pub fn listing() -> Vec<(&'static str, &'static str, Right)> {
     ROUTES.iter().map(|(method, path, right, _)| (*method, *path, *right)).collect()
 }
 
-/// The routes, each with the right it needs.
+/// The routes with their required rights.
 pub(crate) fn routes() -> Vec<Route<Arc<CoordinatorState>>> {
     let route = |(method, path, right, handler): Entry| match method {
         "post" => Route::post(path, right, handler()),
@@ -108,7 +108,7 @@ pub(crate) fn routes() -> Vec<Route<Arc<CoordinatorState>>> {
     ROUTES.into_iter().map(route).collect()
 }
 
-/// A study as pages see it.
+/// A study with its plan and its current status.
 pub(crate) struct CoordinatorStudy {
     pub(crate) study: Arc<Study>,
     pub(crate) plan: StudyPlan,
@@ -116,7 +116,7 @@ pub(crate) struct CoordinatorStudy {
 }
 
 impl CoordinatorState {
-    /// The study of an address.
+    /// The study of this name, or an error page.
     pub(crate) fn find(&self, name: &str) -> Result<CoordinatorStudy, PageError> {
         let Some(study) = self.studies.get(name) else {
             let text = "This coordinator serves no study of that name. A plan that was refused is named where the coordinator \
@@ -126,16 +126,16 @@ impl CoordinatorState {
         self.see(study).ok_or_else(PageError::ours)
     }
 
-    /// A study with its plan and what it is doing.
+    /// A study with its plan and its current status.
     pub(crate) fn see(&self, study: Arc<Study>) -> Option<CoordinatorStudy> {
         let plan = StudyPlan::parse(std::str::from_utf8(&study.plan).ok()?).ok()?;
-        // A study that has just been opened has not yet said what it is doing.
-        let status = study.status().unwrap_or_else(|| words::newborn(&plan));
+        // A study that has just been opened has not yet published its status.
+        let status = study.status().unwrap_or_else(|| words::initial_status(&plan));
         Some(CoordinatorStudy { study, plan, status })
     }
 }
 
-/// The frame of a study's page.
+/// The layout of a study's page.
 pub(crate) fn frame(visitor: &Visitor, seen: &CoordinatorStudy, title: &str, here: &str) -> Frame {
     let name = seen.study.name.as_str();
     let base = format!("/studies/{name}");

@@ -1,4 +1,5 @@
-//! From a form to the text of a plan: the text that `fedirt coordinator init` writes, with the form's answers in it.
+//! The form for a new study, and the plan that it describes: the text that `fedirt coordinator init` writes, with the values
+//! of the form.
 
 use super::plan_items;
 use crate::Fields;
@@ -10,8 +11,8 @@ use fedirt_protocol::terms::OnLoss;
 use std::collections::BTreeMap;
 use toml_edit::Value;
 
-/// Every field, in the form's order, and what it holds at first. Where a number may be left out, the plan says what a plan
-/// of the command line would.
+/// Every field in the order of the form, with its initial value. Where a field may be empty, the plan gets the default of
+/// the command line.
 const FIELDS: [(&str, &str); 30] = [
     ("study", ""),
     ("purpose", ""),
@@ -45,16 +46,16 @@ const FIELDS: [(&str, &str); 30] = [
     ("quadrature", "density"),
 ];
 
-/// What was typed, as it was typed: a form with mistakes is shown again with everything in it.
+/// The values as they were typed, so that a form with mistakes can be shown again unchanged.
 #[derive(Debug, Clone)]
 pub(super) struct Form(BTreeMap<&'static str, String>);
 
 /// A problem with a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// Which field; empty: the form as a whole.
+    /// The field, or an empty text for the form as a whole.
     pub(super) field: &'static str,
-    /// What, and what would help.
+    /// What is wrong, and what would help.
     pub(super) text: String,
 }
 
@@ -71,22 +72,22 @@ impl Default for Form {
 }
 
 impl Form {
-    /// What was sent.
+    /// The form that was submitted.
     pub(super) fn of(fields: &Fields) -> Self {
         Self(FIELDS.iter().map(|(name, _)| (*name, fields.get(name).to_owned())).collect())
     }
 
-    /// What a field holds.
+    /// The value of a field.
     pub(super) fn get(&self, field: &str) -> &str {
         self.0.get(field).map_or("", String::as_str)
     }
 
-    /// Whether a box is ticked.
+    /// Whether a checkbox is ticked.
     pub(super) fn ticked(&self, field: &str) -> bool {
         !self.get(field).is_empty()
     }
 
-    /// Puts the items as a codebook into the form, where a file's columns alone were given: there each can be changed.
+    /// Replaces a list of column names by a codebook, in which each item's categories and model can be changed.
     pub(super) fn list_items(&mut self) {
         if let Some(text) = plan_items::as_codebook(self) {
             self.0.insert("items", text);
@@ -120,7 +121,7 @@ impl Form {
         }
     }
 
-    /// The plan's text and what it means, or everything that is wrong.
+    /// The plan as text and parsed, or all problems of the form.
     pub(super) fn plan(&self) -> Result<(String, StudyPlan), Vec<Complaint>> {
         let mut wrong = Vec::new();
         let mode = self.mode();
@@ -130,7 +131,7 @@ impl Form {
         });
         let booklets = plan_items::booklets(self.get("booklets"), &items);
         let booklets = booklets.unwrap_or_else(|text| {
-            // What is wrong with items says more.
+            // If the items are wrong, the complaint about them is enough.
             if mode == Mode::Private && !items.is_empty() {
                 wrong.push(Complaint::new("booklets", text));
             }
@@ -139,7 +140,7 @@ impl Form {
         let sites = self.get("sites").split(['\n', ',', ';']).map(str::trim);
         let sites: Vec<String> = sites.filter(|site| !site.is_empty()).map(str::to_owned).collect();
         if sites.is_empty() {
-            wrong.push(Complaint::new("sites", "Name at least one site, one a line."));
+            wrong.push(Complaint::new("sites", "Name at least one site, one per line."));
         }
         let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let study = self.get("study");
@@ -148,7 +149,7 @@ impl Form {
             wrong.push(Complaint::new("study", text));
         }
         if self.get("purpose").is_empty() {
-            let text = "Say in plain words why the study is done: officers read it before they approve.";
+            let text = "State the purpose of the study in plain words. Officers read it before they approve.";
             wrong.push(Complaint::new("purpose", text));
         }
         let students = self.whole("students", 1, 1_000_000_000, &mut wrong);
@@ -169,10 +170,10 @@ impl Form {
         }
     }
 
-    /// Values of the plan by their keys, as the form has them.
+    /// The values of the form by their keys in the plan.
     fn values(&self, mode: Mode, wrong: &mut Vec<Complaint>) -> Vec<(&'static str, Value)> {
         let mut out: Vec<(&'static str, Value)> = Vec::new();
-        // One line (a TOML string has no line breaks), where officers see it first.
+        // On one line, because a TOML string has no line breaks.
         let purpose = self.get("purpose").split_whitespace().collect::<Vec<_>>().join(" ");
         out.push(("purpose", purpose.into()));
         let effects = match self.get("effects") {
@@ -199,7 +200,7 @@ impl Form {
             ("deadlines.upload_seconds", "upload_hours", 3600.0, 8760.0),
             ("deadlines.join_seconds", "join_days", 86_400.0, 3650.0),
         ] {
-            // The plan's own word for "as long as it takes" is no line at all.
+            // No deadline for joining is expressed by leaving the line out.
             if field != "join_days" || !self.get(field).is_empty() {
                 let value = self.number(field, 0.01, most, wrong);
                 out.extend(value.map(|v| (key, ((v * unit).round().max(1.0) as i64).into())));
@@ -254,7 +255,7 @@ fn filled(text: &str, values: Vec<(&'static str, Value)>, booklets: &[Booklet]) 
     Ok(plan.text())
 }
 
-/// The field of the form in which a problem of the plan is mended.
+/// The field of the form that belongs to a problem of the plan.
 fn field_of(field: PlanField) -> &'static str {
     match field {
         PlanField::Study => "study",
@@ -273,7 +274,7 @@ fn field_of(field: PlanField) -> &'static str {
         PlanField::Delta => "delta",
         PlanField::SiteSd => "site_sd",
         PlanField::Booklets => "booklets",
-        // The form writes these itself.
+        // The form sets these values itself.
         PlanField::Format | PlanField::Privacy | PlanField::Risks => "",
     }
 }

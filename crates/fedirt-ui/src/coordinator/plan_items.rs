@@ -1,4 +1,4 @@
-//! The items of a form, with their models and known parameters, and the booklets that hold them.
+//! The items of the form for a new study, with their models and known parameters, and the booklets.
 
 use super::plan_form::{Complaint, Form};
 use fedirt_coordinator::codebook;
@@ -7,11 +7,11 @@ use fedirt_model::items::model;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::{Booklet, PlanItem};
 
-/// What complaints call a pasted codebook.
+/// The name of a pasted codebook in complaints.
 const PASTED: &str = "the codebook";
 
-/// What the items were given as.
-enum Given {
+/// The format in which the items were given.
+enum ItemsFormat {
     /// Entries of a plan.
     Entries,
     /// A codebook (CSV).
@@ -20,13 +20,13 @@ enum Given {
     Columns,
 }
 
-fn given(text: &str) -> Given {
+fn format_of(text: &str) -> ItemsFormat {
     if text.contains("[[item]]") {
-        Given::Entries
+        ItemsFormat::Entries
     } else if text.lines().next().is_some_and(|head| head.to_lowercase().contains("categories")) {
-        Given::Codebook
+        ItemsFormat::Codebook
     } else {
-        Given::Columns
+        ItemsFormat::Columns
     }
 }
 
@@ -37,22 +37,23 @@ pub(super) fn items(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
     if text.is_empty() {
         return Err(wrong("Paste a codebook, or the first line of a file with answers.".into()));
     }
-    let mut found = match given(text) {
-        Given::Entries => {
+    let mut found = match format_of(text) {
+        ItemsFormat::Entries => {
             #[derive(serde::Deserialize)]
             struct Codebook {
                 item: Vec<PlanItem>,
             }
             let read = toml::from_str::<Codebook>(text);
-            read.map_err(|e| wrong(format!("The codebook is not TOML of this kind: {e}")))?.item
+            read.map_err(|e| wrong(format!("The codebook is not valid TOML with [[item]] entries: {e}")))?
+                .item
         }
-        Given::Codebook => {
+        ItemsFormat::Codebook => {
             let pasted = Input::new(PASTED, text.as_bytes());
             codebook::plan_items(PASTED, pasted).map_err(|error| wrong(error.to_string()))?
         }
-        Given::Columns => columns(form)?,
+        ItemsFormat::Columns => columns(form)?,
     };
-    // A private study knows none, and does not show the field.
+    // A private study has no fixed items, and does not show the field.
     if form.mode() != Mode::Private && !form.get("anchors").is_empty() {
         let anchored = codebook::anchor(Input::new("the table", form.get("anchors").as_bytes()), &mut found);
         anchored.map_err(|error| Complaint::new("anchors", error.to_string()))?;
@@ -63,7 +64,7 @@ pub(super) fn items(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
         if model(usual).is_none() {
             return Err(Complaint::new(
                 field,
-                format!("There is no model {usual:?}: choose one of the list."),
+                format!("There is no model {usual:?}. Choose one of the list."),
             ));
         }
         item.model.get_or_insert_with(|| usual.to_owned());
@@ -73,7 +74,7 @@ pub(super) fn items(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
 
 /// The columns of the form as a codebook, so that each item's categories and model can be changed.
 pub(super) fn as_codebook(form: &Form) -> Option<String> {
-    if !matches!(given(form.get("items")), Given::Columns) {
+    if !matches!(format_of(form.get("items")), ItemsFormat::Columns) {
         return None;
     }
     let mut out = String::from("item,categories,model\n");
@@ -102,7 +103,7 @@ fn columns(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
     Ok(names.map(item).collect())
 }
 
-/// Booklets, one a line: a name, a colon, and items; `first..last` are all items between two, as the codebook has them.
+/// Booklets, one per line: a name, a colon, and items; `first..last` is a range of items in the order of the codebook.
 pub(super) fn booklets(text: &str, items: &[PlanItem]) -> Result<Vec<Booklet>, String> {
     let place = |name: &str| items.iter().position(|item| item.name == name);
     let mut out: Vec<Booklet> = Vec::new();
@@ -110,7 +111,7 @@ pub(super) fn booklets(text: &str, items: &[PlanItem]) -> Result<Vec<Booklet>, S
         let (name, list) = line.split_once(':').unwrap_or((line, ""));
         let name = name.trim();
         if out.iter().any(|booklet| booklet.name == name) {
-            return Err(format!("Booklet {name:?} stands there twice: give each a name of its own."));
+            return Err(format!("Booklet {name:?} is named twice. Give each booklet a name of its own."));
         }
         let mut own = Vec::new();
         for part in list.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()) {
@@ -125,9 +126,7 @@ pub(super) fn booklets(text: &str, items: &[PlanItem]) -> Result<Vec<Booklet>, S
             }
         }
         if own.is_empty() {
-            return Err(format!(
-                "Booklet {name:?} holds no item: write a line such as A: i01, i02, i05..i09"
-            ));
+            return Err(format!("Booklet {name:?} has no items. Write a line such as A: i01, i02, i05..i09"));
         }
         own.sort_unstable();
         own.dedup();
@@ -153,7 +152,7 @@ mod tests {
         assert!(read("").unwrap().is_empty());
         for (bad, told) in [
             ("A: i9", "no item \"i9\""),
-            ("A:", "holds no item"),
+            ("A:", "has no items"),
             ("A: i3..i1", "no item"),
             ("A: i1\nA: i2", "twice"),
         ] {

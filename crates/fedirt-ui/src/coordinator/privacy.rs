@@ -1,4 +1,4 @@
-//! What was released when, what it cost, and what another ε would bring.
+//! The privacy page: what was released and when, what it cost, and the forecast at other values of ε.
 
 use super::{App, CoordinatorStudy, Name, Page, frame, words};
 use crate::figure::{Numbers, figure};
@@ -40,7 +40,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     Ok(render(&page(&visitor, &seen)))
 }
 
-/// `POST /studies/{study}/privacy`: a dry run at other ε.
+/// `POST /studies/{study}/privacy`: a forecast at other values of ε.
 pub(super) async fn what_if(
     State(app): App,
     Path(name): Name,
@@ -62,12 +62,13 @@ pub(super) async fn what_if(
     Ok(render(&page))
 }
 
-/// A list of ε, as people type it.
+/// Parses a list of values of ε.
 pub(super) fn epsilons(text: &str) -> Result<Vec<f64>, String> {
     let parts = text.split([' ', ';', ',']).filter(|part| !part.is_empty());
     let list: Result<Vec<f64>, _> =
         parts.map(|part| part.parse::<f64>().map_err(|_| part.to_owned())).collect();
-    let mut list = list.map_err(|part| format!("ε: {part:?} is no number; write some like 0.5, 1, 2"))?;
+    let mut list =
+        list.map_err(|part| format!("ε: {part:?} is not a number; write a list such as 0.5, 1, 2"))?;
     if list.is_empty() || list.len() > 8 || list.iter().any(|e| !(0.01..=50.0).contains(e)) {
         return Err("ε: 1 to 8 numbers from 0.01 to 50 are needed, such as 0.5, 1, 2, 4".into());
     }
@@ -76,14 +77,15 @@ pub(super) fn epsilons(text: &str) -> Result<Vec<f64>, String> {
     Ok(list)
 }
 
-/// A forecast beside the threads that serve connections, for the plan as if it were private.
+/// Computes the forecast for the plan as if it were private, in a thread of its own, so that connections are still served.
 pub(super) async fn forecast(plan: &StudyPlan, list: Vec<f64>) -> Result<Forecast, String> {
     let plan = plan.clone();
     let work = tokio::task::spawn_blocking(move || {
         forecast::forecast(&plan, &list).map_err(|error| error.to_string())
     });
-    work.await
-        .unwrap_or_else(|_| Err("The forecast failed by a fault of the program; the log says more.".into()))
+    work.await.unwrap_or_else(|_| {
+        Err("The forecast failed because of an error in the program; see the log.".into())
+    })
 }
 
 fn page(visitor: &Visitor, seen: &CoordinatorStudy) -> PrivacyPage {
@@ -121,17 +123,17 @@ fn promise(plan: &StudyPlan) -> Vec<String> {
     let mut out = vec![words::reveals(plan.mode).to_owned()];
     if let (Mode::Private, Some(privacy)) = (plan.mode, &plan.privacy) {
         out.push(format!(
-            "ε = {} and δ = {:e} are for the whole study as planned: two rounds. Each site's ledger is debited before its numbers \
-             leave, and never refunded; an attempt that is repeated is debited again.",
+            "ε = {} and δ = {:e} are for the whole study as planned, which has two rounds. Each site's ledger is debited before its \
+             numbers are sent, and never refunded; a repeated attempt is debited again.",
             privacy.epsilon, privacy.delta
         ));
         out.push(
-            "Neighbours: one student's answers at one site, zeroed out. How much each site has left is known to the site alone."
+            "Adjacency: one student's answers at one site are zeroed out. Only the site itself knows how much of its budget is left."
                 .into(),
         );
     } else {
         out.push(
-            "Exact sums have no ε: sites enter this study in their ledgers as an exact release, and their policies may refuse \
+            "Exact sums have no ε. Sites record this study in their ledgers as an exact release, and their policies may refuse \
              private studies of the same students afterwards."
                 .into(),
         );

@@ -1,4 +1,4 @@
-//! The fit once more, where all files are in one place: the command, and the small files that it reads.
+//! The command that repeats the fit where all files are in one place, and the small files that it reads.
 
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::default_model;
@@ -13,7 +13,7 @@ pub(super) fn cell(text: &str) -> String {
     if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
-/// Whether a plan has use for a file.
+/// Whether the plan needs this file.
 pub(super) fn has(plan: &StudyPlan, file: &str) -> bool {
     match file {
         "fixed_items.csv" => plan.items.iter().any(|item| item.fixed.is_some()),
@@ -57,15 +57,16 @@ pub(super) fn booklets(plan: &StudyPlan) -> String {
     out
 }
 
-/// A word of a shell.
-fn word(text: &str) -> String {
+/// A text quoted for a shell.
+fn shell_quoted(text: &str) -> String {
     let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
     if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// The fit on the command line, one file per site.
+/// The command line of the fit, with one file per site.
 pub(super) fn command(plan: &StudyPlan) -> String {
-    let files: Vec<String> = plan.cohort.sites.iter().map(|site| word(&format!("{site}.csv"))).collect();
+    let files: Vec<String> =
+        plan.cohort.sites.iter().map(|site| shell_quoted(&format!("{site}.csv"))).collect();
     let model = &plan.model;
     let effects = match model.effects {
         Effects::None => "none",
@@ -113,12 +114,13 @@ pub(super) fn command(plan: &StudyPlan) -> String {
     out
 }
 
-/// The command as a script, which also finds its small files under the names that they were saved by.
+/// The command as a script, which also finds its small files under the names under which a browser saves them.
 pub(super) fn script(plan: &StudyPlan) -> String {
     let study = &plan.study;
     let files =
         ["codebook.csv", "fixed_items.csv", "booklets.csv"].into_iter().filter(|file| has(plan, file));
-    let find = |file: &str| format!("[ -e {file} ] || cp {} {file}\n", word(&format!("{study}-{file}")));
+    let find =
+        |file: &str| format!("[ -e {file} ] || cp {} {file}\n", shell_quoted(&format!("{study}-{file}")));
     format!(
         "#!/bin/sh\n# Repeats the study {study} where all files are in one place.\nset -e\n{}{}\n",
         files.map(find).collect::<String>(),
@@ -139,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_shell_cannot_break_out() {
-        assert_eq!(word("north.csv"), "north.csv");
-        assert_eq!(word("a b'; rm -rf ~"), "'a b'\\''; rm -rf ~'");
+    fn quoted_texts_are_single_arguments_of_a_shell() {
+        assert_eq!(shell_quoted("north.csv"), "north.csv");
+        assert_eq!(shell_quoted("a b'; rm -rf ~"), "'a b'\\''; rm -rf ~'");
         assert_eq!((cell("a,b"), cell("a\"b")), ("\"a,b\"".into(), "\"a\"\"b\"".into()));
     }
 

@@ -1,4 +1,4 @@
-//! What came out: all items in a table, and the test as a whole.
+//! The results: all items in a table, and the figures of the whole test.
 
 use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, fits, frame, words};
 use crate::figure::{Numbers, figure};
@@ -14,7 +14,7 @@ use fedirt_model::fit::{Fit, FitItem, Warning};
 use fedirt_model::items::{Curves, Order};
 use std::sync::Arc;
 
-/// An estimate beside its standard error, for a cell.
+/// An estimate and its standard error, as text for a table cell.
 pub(super) struct Cell {
     pub(super) value: String,
     pub(super) se: String,
@@ -59,7 +59,7 @@ struct ItemsPage {
     counted: bool,
 }
 
-/// The parts of the results, as a second menu.
+/// The menu of the result pages.
 pub(super) fn parts(name: &str, here: &str) -> Vec<Link> {
     let all = [("", "Items"), ("/test", "Test"), ("/sites", "Sites"), ("/summary", "Summary")];
     all.map(|(path, text)| Link::entry(format!("/studies/{name}/results{path}"), text, path == here)).to_vec()
@@ -76,7 +76,7 @@ struct NonePage {
     over: bool,
 }
 
-/// What stands before every page of results: the fit, or the page of a study that has none.
+/// The study and its fit, or the response for a study without results.
 pub(super) fn open(
     app: &CoordinatorState,
     name: &str,
@@ -94,7 +94,7 @@ pub(super) fn open(
         waiting: seen.status.waiting_for.clone(),
         over: seen.status.phase == "over",
     };
-    // For programs: what was asked for is not there.
+    // The status tells programs that the results do not exist.
     Ok(Err(respond(StatusCode::NOT_FOUND, &page)))
 }
 
@@ -147,7 +147,7 @@ fn range(fit: &Fit) -> (f64, f64) {
 const SPARK_POINTS: usize = 17;
 const SPARK: (f64, f64) = (64.0, 20.0);
 
-/// The curves in the size of a word: the numbers of the row say the same.
+/// A sparkline of the curves, hidden from screen readers because the numbers of the row say the same.
 fn spark(item: &FitItem, grid: &[f64]) -> Html {
     let Some((model, psi)) = item.estimates() else { return Html(words::NONE.into()) };
     let curves = Curves::new(model, item.categories, &psi, grid, Order::Score);

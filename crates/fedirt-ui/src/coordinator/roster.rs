@@ -1,4 +1,4 @@
-//! Who takes part, and how items hang together.
+//! The sites of a study, and the linking design of its items.
 
 use super::{App, CoordinatorStudy, Name, Page, frame, links, words};
 use crate::figure::{Numbers, figure};
@@ -88,10 +88,10 @@ fn rows(seen: &CoordinatorStudy, declared: &BTreeMap<SiteId, Declaration>) -> Ve
     seen.plan.cohort.sites.iter().map(row).collect()
 }
 
-/// The thinnest link in a sentence.
+/// A sentence about the weakest link.
 fn weakest(found: &links::Links, names: &[String]) -> String {
     let Some(weakest) = &found.weakest else {
-        return "All items are given by the same sites: nothing can fall apart.".to_owned();
+        return "All items are given by the same sites, so that all of them are linked.".to_owned();
     };
     let mut items: Vec<&str> = weakest.apart.iter().take(6).map(|item| names[*item].as_str()).collect();
     if weakest.apart.len() > 6 {
@@ -100,10 +100,10 @@ fn weakest(found: &links::Links, names: &[String]) -> String {
     let which = format!("{} ({})", words::counted(weakest.apart.len(), "item", "items"), items.join(", "));
     match weakest.students {
         0 => format!(
-            "Nothing links {which} with the others: there is no common scale. A site that gives both is needed."
+            "Nothing links {which} with the other items, so that there is no common scale. A site that gives both is needed."
         ),
         students => format!(
-            "The weakest link holds {which} and the others on one scale: {} students at {} were given items of both.",
+            "The weakest link is the one between {which} and the other items: {} students at {} were given items of both.",
             words::count(students),
             words::counted(weakest.sites, "site", "sites")
         ),

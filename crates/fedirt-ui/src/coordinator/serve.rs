@@ -1,4 +1,4 @@
-//! Where the coordinator's pages are served: a port of their own, on loopback without TLS, elsewhere with it.
+//! The server of the coordinator's pages, on a port of its own: without TLS on loopback, and with TLS elsewhere.
 
 use super::{CoordinatorState, fits::Fits, routes};
 use crate::session::Lifetimes;
@@ -10,7 +10,7 @@ use rand::rngs::SysRng;
 use std::net::TcpListener;
 use std::sync::Arc;
 
-/// The system's clock and randomness.
+/// The clock and the random generator of the operating system.
 struct System;
 
 impl Outside for System {
@@ -26,19 +26,21 @@ impl Outside for System {
 /// A new log-in key.
 pub(crate) fn new_key() -> Result<Secret, Error> {
     let mut bytes = [0; 32];
-    SysRng.try_fill_bytes(&mut bytes).map_err(|e| Error::Told(format!("no randomness: {e}")))?;
+    SysRng
+        .try_fill_bytes(&mut bytes)
+        .map_err(|e| Error::Told(format!("the operating system provides no random numbers: {e}")))?;
     Ok(Secret::from_bytes(bytes))
 }
 
-/// Prepares the pages of a coordinator: binds their port, and makes the first log-in if there is none. A server is given
-/// this function when it starts.
+/// Prepares the pages of a coordinator: binds their port, and makes the first log-in if there is none. The server calls it
+/// when it starts.
 pub fn prepare(context: PagesContext<'_>) -> Result<PreparedPages, Error> {
     let PagesContext { folder, settings, studies, tls, stopping } = context;
     let listen = settings.pages.listen;
     let failed = |error| {
         Error::Told(format!(
-            "pages: cannot listen at {listen}: {error}. Choose another `listen` under [pages] in coordinator.toml; sites are served \
-             all the same"
+            "pages: cannot listen at {listen}: {error}. Choose another `listen` under [pages] in coordinator.toml. Sites are \
+             served nevertheless"
         ))
     };
     let listener = TcpListener::bind(listen).map_err(failed)?;
@@ -80,18 +82,18 @@ pub fn prepare(context: PagesContext<'_>) -> Result<PreparedPages, Error> {
     })
 }
 
-/// What people call this machine.
+/// The host name in the address of the pages.
 fn host(settings: &Settings) -> String {
     let ip = settings.pages.listen.ip();
     if ip.is_loopback() {
-        // By its number: `localhost` may mean ::1 to a browser, where somebody else could listen.
+        // As a number, because a browser may resolve `localhost` to ::1, where another program could listen.
         return ip.to_string();
     }
     let own = settings.hosts.first().cloned();
     own.unwrap_or_else(|| if ip.is_unspecified() { "localhost".to_owned() } else { ip.to_string() })
 }
 
-/// All names that the pages answer to: those that the certificate is good for.
+/// All host names of the pages: those for which the certificate is valid.
 fn hosts(settings: &Settings) -> Vec<String> {
     let ip = settings.pages.listen.ip();
     if ip.is_loopback() {

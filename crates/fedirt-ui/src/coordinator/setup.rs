@@ -1,4 +1,4 @@
-//! Setting up a study: the form, what would follow from it, and the plan that it writes.
+//! Setting up a study: the form, a preview of its consequences, and the plan that it writes.
 
 use super::plan_form::{Complaint, Form};
 use super::{App, CoordinatorState, Page, privacy, words};
@@ -16,9 +16,9 @@ use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
 use std::sync::Arc;
 
-/// ε of the forecast beside the form.
+/// Values of ε in the forecast beside the form.
 const EPSILONS: [f64; 5] = [0.5, 1.0, 2.0, 4.0, 8.0];
-/// Items times sites beyond which a forecast would keep people waiting.
+/// Number of items times sites beyond which a forecast would take too long for a page.
 const LARGE: usize = 20_000;
 
 struct Follows {
@@ -51,17 +51,17 @@ struct SetupPage {
 }
 
 impl SetupPage {
-    /// What is wrong with a field.
+    /// The complaint about a field.
     fn wrong(&self, field: &str) -> Option<&str> {
         self.complaints.iter().find(|c| c.field == field).map(|c| c.text.as_str())
     }
 
-    /// Whether something is wrong with one of some fields, so that what folds them away must be open.
+    /// Whether there is a complaint about one of these fields, so that the details element around them must be open.
     fn unfolds(&self, fields: &[&str]) -> bool {
         self.complaints.iter().any(|c| fields.contains(&c.field))
     }
 
-    /// The complaint of a field as markup, and what ties it and the hint to the field.
+    /// The complaint about a field as HTML.
     fn told(&self, field: &str) -> Html {
         let text = self.wrong(field).map(fedirt_figures::escape);
         Html(text.map_or_else(String::new, |text| {
@@ -69,6 +69,7 @@ impl SetupPage {
         }))
     }
 
+    /// The ARIA attributes that connect a field with its hint and its complaint.
     fn marks(&self, field: &str) -> Html {
         Html(match self.wrong(field) {
             Some(_) => format!(" aria-invalid=\"true\" aria-describedby=\"{field}-hint {field}-problem\""),
@@ -92,24 +93,28 @@ fn page(visitor: &Visitor, form: Form) -> SetupPage {
         frame: Frame::of(visitor, "Set up a study").under(vec![Link::new("/", "Studies")]),
         modes: [Mode::Private, Mode::Secure, Mode::Plain].map(mode).into(),
         effects: vec![
-            effect("fixed", "fixed", "An effect for each site. With many small sites they cost precision."),
+            effect("fixed", "fixed", "An effect for each site. With many small sites this costs precision."),
             effect("none", "none", "All sites draw from one population."),
-            effect("random", "random", "Sites are drawn from a normal distribution. Not in private."),
+            effect(
+                "random",
+                "random",
+                "Site effects are drawn from a normal distribution. Not available in private.",
+            ),
         ],
         losses: vec![
             loss("wait", "wait for it", "Everybody waits until the site is back."),
             loss("end", "end the study", "Without a result."),
             loss(
                 "reveal_lost_site",
-                "go on without it",
-                "Lets the coordinator compute what that site sent: officers must consent.",
+                "continue without it",
+                "This lets the coordinator compute what that site sent, so officers must consent.",
             ),
         ],
         missing: vec![
-            lacking("counted", "counts for nothing", "How many rows are complete is estimated, within ε."),
+            lacking("counted", "is left out", "How many rows are complete is estimated, within ε."),
             lacking(
                 "wrong",
-                "counts, and the answer as wrong",
+                "is used, with the answer scored as wrong",
                 "For tests in which an omission is an error.",
             ),
         ],
@@ -125,7 +130,7 @@ pub(super) async fn show(Extension(visitor): Extension<Visitor>) -> Page {
     Ok(respond(StatusCode::OK, &page(&visitor, Form::default())))
 }
 
-/// `POST /new/check`: what would follow. Nothing is kept.
+/// `POST /new/check`: shows what would follow from the plan. Nothing is stored.
 pub(super) async fn check(
     Extension(visitor): Extension<Visitor>,
     Extension(fields): Extension<Fields>,
@@ -146,7 +151,7 @@ pub(super) async fn check(
     }
 }
 
-/// `POST /new`: writes the plan, and serves the study.
+/// `POST /new`: writes the plan and opens the study.
 pub(super) async fn create(
     State(app): App,
     Extension(visitor): Extension<Visitor>,
@@ -168,7 +173,7 @@ pub(super) async fn create(
     }
 }
 
-/// Writes a plan and opens its study; returns where it is seen, or what is wrong with its name.
+/// Writes a plan and opens its study. Returns the address of its page, or a complaint about its name.
 async fn write(
     app: Arc<CoordinatorState>,
     text: String,
@@ -179,7 +184,7 @@ async fn write(
         match folder::create(&path, &text) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                let text = format!("There is a plan called {study} already: choose another name.");
+                let text = format!("There is a plan called {study} already. Choose another name.");
                 return Ok(Err(vec![Complaint::new("study", text)]));
             }
             Err(error) => {
@@ -191,7 +196,7 @@ async fn write(
         match app.studies.open(&path) {
             Ok(_) => Ok(Ok(format!("/studies/{study}"))),
             Err(error) => {
-                // A plan that cannot be served must not be found at the next start.
+                // A plan that cannot be opened must not be there at the next start.
                 let _ = std::fs::remove_file(&path);
                 Err(PageError::bad(error.to_string()).leading("/new", "Back to the form"))
             }
@@ -206,7 +211,7 @@ async fn follows(text: String, plan: &StudyPlan) -> Follows {
     if plan.mode == Mode::Private {
         if plan.items.len() * plan.cohort.sites.len() > LARGE {
             warnings.push(
-                "So many items and sites that the forecast would take minutes: use `fedirt privacy plan`."
+                "With so many items and sites the forecast would take minutes. Use `fedirt privacy plan`."
                     .into(),
             );
         } else {
@@ -234,42 +239,45 @@ async fn follows(text: String, plan: &StudyPlan) -> Follows {
     Follows { words: plan.in_words(), warnings, forecast: drawn, remarks, text }
 }
 
-/// What is small enough to matter.
+/// Warnings about plans that are valid but give little precision or little privacy.
 fn warnings(plan: &StudyPlan) -> Vec<String> {
     let mut out = Vec::new();
     let (items, sites, students) = (plan.items.len(), plan.cohort.sites.len(), plan.cohort.expected_students);
     if items < 5 {
-        out.push(format!("{items} items are few: slopes and difficulties will be vague, and sums tell much about single answers."));
+        out.push(format!("{items} items are few: estimates will be imprecise, and sums will reveal much about single answers."));
     }
     if students < 500 {
         out.push(format!("About {students} students are few for a 2PL; 500 or more are usual."));
     }
     if sites as u64 * 10 > students && plan.model.effects == Effects::Fixed {
         out.push(format!(
-            "About {} students a site: fixed effects will have standard errors of half a standard deviation or more.",
+            "There are about {} students per site: fixed effects will have standard errors of about half a standard deviation or more.",
             students / sites.max(1) as u64
         ));
     }
     if plan.booklets.len() > 1 && students / (plan.booklets.len() as u64) < 300 {
         out.push(format!(
-            "About {} students a booklet: items that stand in one alone rest on few answers.",
+            "There are about {} students per booklet: items that are in only one booklet get few answers.",
             students / plan.booklets.len() as u64
         ));
     }
     if plan.items.iter().filter(|item| item.fixed.is_some()).count() == 1 {
-        out.push("One item with known parameters fixes the scale's origin on a single answer: two or more are usual.".into());
+        out.push(
+            "A single item with known parameters determines the origin of the scale. Two or more are usual."
+                .into(),
+        );
     }
     if plan.mode == Mode::Secure && plan.pooled_rows_may_be_inferred() {
         out.push("With 12 items or fewer, or fewer than 1000 students, exact sums can determine the pooled table of all answers. The plan names this risk.".into());
     }
     if plan.sites_may_be_inferred() {
-        out.push("With site effects, a coordinator that computes may also find out which answers belong to the same site. The plan names this risk; effects = none does not have it.".into());
+        out.push("With site effects, a coordinator may also be able to infer which answers belong to the same site. The plan names this risk; effects = none does not have it.".into());
     }
     if plan.mode == Mode::Secure && sites == 3 {
         out.push("With three sites, each can see the sum of the other two. The plan names this risk.".into());
     }
     if plan.mode == Mode::Plain {
-        out.push("The coordinator can rebuild answers of single students from a site's sums. The plan names this risk.".into());
+        out.push("The coordinator can reconstruct answers of single students from a site's sums. The plan names this risk.".into());
     }
     out
 }

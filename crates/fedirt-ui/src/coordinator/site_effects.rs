@@ -1,4 +1,4 @@
-//! Sites in order of their effects, as estimated or drawn towards zero.
+//! The page of site effects, as estimated or shrunken towards zero.
 
 use super::results::{open, parts};
 use super::{App, Name, Page, frame, words};
@@ -40,9 +40,9 @@ pub(super) async fn show(
     let between = shrink.as_ref().map_or_else(String::new, |(sd, _)| words::fixed(Some(*sd), 3));
     let mut drawn = site_effects(if shrunken { shrink.as_ref().map_or(&fit, |(_, fit)| fit) } else { &fit });
     if shrunken {
-        drawn.title = "Site effects, drawn towards zero".into();
+        drawn.title = "Site effects, shrunken towards zero".into();
         drawn.notes.push(format!(
-            "Shrunken by τ²/(τ² + SE²) with an SD between sites of τ = {between} (moments): small sites most."
+            "Empirical Bayes: each effect is multiplied by τ²/(τ² + SE²), where the SD between sites τ = {between} is estimated by moments."
         ));
     }
     Ok(render(&SitesPage {
@@ -57,7 +57,8 @@ pub(super) async fn show(
     }))
 }
 
-/// Fixed effects as if sites were drawn from a normal distribution: its SD by moments, and the shrunken fit.
+/// Empirical Bayes estimates of the site effects: the SD between sites by the method of moments (DerSimonian & Laird 1986
+/// with equal weights), and the fit with shrunken effects.
 fn shrinkage(fit: &Fit) -> Option<(f64, Fit)> {
     if fit.effects != "fixed" {
         return None;
@@ -89,7 +90,7 @@ mod tests {
     use fedirt_model::fit::FitSite;
 
     #[test]
-    fn small_sites_are_drawn_most() {
+    fn small_sites_are_shrunken_most() {
         let mut fit = super::super::live::sketch(&[], fedirt_model::statistics::Mode::Plain);
         let site =
             |effect: f64, se: f64| FitSite { name: "s".into(), n: 10, effect: Some(effect), se: Some(se) };
@@ -99,7 +100,7 @@ mod tests {
         let (between, shrunken) = shrinkage(&fit).unwrap();
         let effect = |k: usize| shrunken.sites[k].effect.unwrap();
         assert!(between > 1.0 && effect(0) > effect(1) && effect(1) > 0.0 && effect(2) > -2.0);
-        // Nothing between sites but noise: all at their mean.
+        // Where the differences are no larger than their errors, all effects are equal to their mean.
         fit.sites = vec![site(0.1, 0.5), site(0.0, 0.5), site(-0.1, 0.5)];
         let (between, shrunken) = shrinkage(&fit).unwrap();
         assert!(between == 0.0 && shrunken.sites.iter().all(|s| s.effect.unwrap().abs() < 1e-12));

@@ -1,4 +1,4 @@
-//! The list of studies, a study's plan, and help.
+//! The list of studies, the plan of a study, and the help page.
 
 use super::{App, Name, Page, frame, words};
 use crate::{Frame, Link, Moment, Visitor, render};
@@ -27,7 +27,7 @@ struct StudiesPage {
     analyses: bool,
 }
 
-/// Names of sites that are waited for, the first few.
+/// The first few names of a list.
 fn some(names: &[String]) -> String {
     const SHOWN: usize = 4;
     let mut text = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! A fit in numbers: data, fit, estimation, scale, privacy.
+//! The summary of a fit: data, fit statistics, estimation, scale, privacy.
 
 use super::results::{open, parts};
 use super::{App, Name, Page, frame, words};

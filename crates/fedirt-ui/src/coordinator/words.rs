@@ -1,4 +1,4 @@
-//! What things are called on pages.
+//! Words and numbers as the pages show them.
 
 use super::CoordinatorStudy;
 use fedirt_coordinator::status::StudyStatus;
@@ -7,11 +7,11 @@ use fedirt_model::items;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
 
-/// What is not there.
+/// The sign for an absent value.
 pub(super) const NONE: &str = "–";
 
-/// The status of a study that has said nothing yet.
-pub(super) fn newborn(plan: &StudyPlan) -> StudyStatus {
+/// The status of a study that has not published one yet.
+pub(super) fn initial_status(plan: &StudyPlan) -> StudyStatus {
     StudyStatus {
         study: plan.study.clone(),
         mode: plan.mode.name().to_owned(),
@@ -28,7 +28,7 @@ pub(super) fn newborn(plan: &StudyPlan) -> StudyStatus {
     }
 }
 
-/// What a study is doing, in words, and how to colour them.
+/// The state of a study in words, and the CSS class for its colour.
 pub(super) fn state(status: &StudyStatus) -> (String, &'static str) {
     let round = status.turn.map_or_else(String::new, |turn| match turn.attempt {
         1 => format!("round {}", turn.round),
@@ -37,7 +37,7 @@ pub(super) fn state(status: &StudyStatus) -> (String, &'static str) {
     match status.phase.as_str() {
         "gathering" => ("Sites are joining".into(), "run"),
         "approving" => ("Sites compare and sign the roster".into(), "run"),
-        "calling" => (format!("Sites say hello to {round}"), "run"),
+        "calling" => (format!("Sites announce their participation in {round}"), "run"),
         "open" => (format!("Sites answer {round}"), "run"),
         _ => match status.outcome.as_deref() {
             Some("finished") => ("Finished".into(), ""),
@@ -63,25 +63,25 @@ pub(super) fn reveals(mode: Mode) -> &'static str {
     match mode {
         Mode::Private => {
             "The coordinator sees sums with noise that the sites make. Each student is protected by (ε, δ), whatever the \
-             coordinator does. The only mode that protects students."
+             coordinator does. This is the only mode that protects students."
         }
         Mode::Secure => {
-            "The coordinator is sent exact sums over all sites only. People who read them do not see a site's numbers; a \
-             coordinator that computes may rebuild answers from them, and with site effects group them by site."
+            "The coordinator is sent exact sums over all sites only. They do not show a site's numbers, but a \
+             coordinator may be able to reconstruct answers from them, and with site effects to group the answers by site."
         }
         Mode::Plain => {
-            "The coordinator sees each site's sums, from which answers can be rebuilt. For coordinators that could hold the data \
-             themselves."
+            "The coordinator sees each site's sums, from which answers can be reconstructed. For coordinators that could hold the \
+             data themselves."
         }
     }
 }
 
-/// A model's name as people know it.
+/// The usual name of a model.
 pub(super) fn model(name: &str) -> String {
     items::title(name).to_owned()
 }
 
-/// A number with some decimals; nothing has no sign.
+/// A number with this many decimals; zero has no sign.
 pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
     let Some(value) = value.filter(|v| v.is_finite()) else { return NONE.into() };
     let text = format!("{value:.decimals$}");
@@ -91,7 +91,7 @@ pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
     }
 }
 
-/// A count with thin spaces.
+/// A count with thin spaces between groups of three digits.
 pub(super) fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();
@@ -104,7 +104,7 @@ pub(super) fn count(value: u64) -> String {
     out
 }
 
-/// Bytes as people read them.
+/// A number of bytes in B, kB or MB.
 pub(super) fn bytes(value: u64) -> String {
     match value {
         0..=9_999 => format!("{} B", count(value)),
@@ -129,7 +129,7 @@ pub(super) fn subtitle(seen: &CoordinatorStudy) -> String {
     )
 }
 
-/// What a private fit keeps back, for the pages that would show it.
+/// Whether the fit is private, so that some of its fields are not released.
 pub(super) fn is_private(fit: &Fit) -> bool {
     fit.mode == "private"
 }

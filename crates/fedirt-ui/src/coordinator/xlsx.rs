@@ -1,10 +1,10 @@
-//! The results as a workbook. What was not released is an empty cell.
+//! The results as an Excel workbook. A value that was not released is an empty cell.
 
 use fedirt_model::fit::Fit;
 use fedirt_protocol::plan::StudyPlan;
 use rust_xlsxwriter::{Format, Workbook, Worksheet, XlsxError};
 
-/// A cell: words or a number.
+/// The content of a cell.
 enum Cell<'a> {
     Words(&'a str),
     Number(Option<f64>),
@@ -32,7 +32,7 @@ impl Sheet<'_> {
         for (column, cell) in (0u16..).zip(cells) {
             let sheet = &mut *self.sheet;
             match cell {
-                // A string stays a string: nothing that a name begins with makes it a formula.
+                // Written as a string, so that no name can become a formula.
                 Words(text) => sheet.write_string(self.row, column, *text)?,
                 Number(Some(value)) if value.is_finite() => sheet.write_number(self.row, column, *value)?,
                 Number(_) => sheet,
@@ -50,7 +50,7 @@ fn sheet<'a>(book: &'a mut Workbook, name: &str) -> Result<Sheet<'a>, XlsxError>
     Ok(Sheet { sheet, row: 0 })
 }
 
-/// The workbook's bytes.
+/// The workbook as bytes.
 pub(super) fn workbook(fit: &Fit, plan: &StudyPlan) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();
     let bold = Format::new().set_bold();

@@ -1,7 +1,7 @@
-//! Approval: by whom, how often to be asked, and within which budget. Then the agent goes to work.
+//! The approval of what is sent: by whom, how often the officer wants to be asked, and within which budget. It starts the agent.
 
-use super::desk::Asked;
 use super::looked::look;
+use super::officer_settings::Asked;
 use super::overview::subtitle;
 use super::{App, Name, Page, aside, at, frame, told, words};
 use crate::{Fields, Frame, PageError, Visitor, render};
@@ -13,7 +13,7 @@ use fedirt_agent as agent;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::policy::Approval;
 
-/// Longest name of a person.
+/// Maximum length of a person's name, in characters.
 const LONGEST_NAME: usize = 80;
 
 #[derive(Template)]
@@ -53,7 +53,7 @@ pub(super) async fn show(
         return Ok(Redirect::to(&at(&seen.study, "/check")).into_response());
     };
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let population = match (query.get("population"), &seen.desk.population) {
+    let population = match (query.get("population"), &seen.settings.population) {
         ("", Some(before)) => before.clone(),
         ("", None) => seen.study.site.to_string(),
         (given, _) => given.to_owned(),
@@ -68,7 +68,11 @@ pub(super) async fn show(
         mode: plan.mode.name(),
         learns: words::who_learns_what(plan),
         students: looked.own.table.students() as u64,
-        file: seen.desk.file.as_ref().map_or_else(String::new, |file| super::file::shown(&seen.desk, file)),
+        file: seen
+            .settings
+            .file
+            .as_ref()
+            .map_or_else(String::new, |file| super::file::shown(&seen.settings, file)),
         hash: looked.hash,
         rounds: plan.most_rounds(),
         private: plan.mode == Mode::Private,
@@ -93,7 +97,7 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
     let by = fields.get("by").to_owned();
     if by.is_empty() || by.chars().count() > LONGEST_NAME || by.chars().any(char::is_control) {
         return Err(wrong(
-            "Your name stands in the audit log beside the approval: write it into its field.".into(),
+            "Your name is recorded in the audit log with the approval. Enter it in its field.".into(),
         ));
     }
     let asked = match fields.get("asked") {
@@ -101,7 +105,7 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
         "each_round" => Asked::EachRound,
         "rounds" => match fields.get("rounds").parse() {
             Ok(rounds) if rounds > 0 => Asked::Rounds(rounds),
-            _ => return Err(wrong("How many rounds are approved must be a whole number above 0.".into())),
+            _ => return Err(wrong("The number of approved rounds must be a whole number above 0.".into())),
         },
         _ => return Err(wrong("Choose how often you want to be asked.".into())),
     };
@@ -110,7 +114,7 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
     };
     if looked.hash != fields.get("file_sha256") {
         return Err(wrong(
-            "The file has changed since it was shown. Look at it once more, then approve.".into(),
+            "The file has changed since it was shown. Look at it again, then approve it.".into(),
         ));
     }
     let population = match fields.get("population") {
@@ -130,7 +134,7 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
     if seen.study.plan.mode == Mode::Private && !agent::has_budget(&app.home, &population).map_err(told)? {
         if fields.get("budget").is_empty() {
             let text = format!(
-                "{population:?} has no budget yet. Write ε into its field: what all private studies of these students may spend."
+                "{population:?} has no budget yet. Enter ε in its field: what all private studies of these students may spend."
             );
             return Err(wrong(text));
         }
@@ -142,17 +146,18 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
             words::sentence(&refusal)
         )));
     }
-    let desk = &mut seen.desk;
-    (desk.population, desk.asked, desk.paused) = (Some(population), asked, false);
-    desk.approved_by = Some(by.clone());
-    let (desk, folder, hash) = (seen.desk.clone(), seen.folder.clone(), looked.hash);
-    let consent = move || folder.consent(&by, desk.asked.words(), hash).and_then(|()| desk.write(&folder));
+    let settings = &mut seen.settings;
+    (settings.population, settings.asked, settings.paused) = (Some(population), asked, false);
+    settings.approved_by = Some(by.clone());
+    let (settings, folder, hash) = (seen.settings.clone(), seen.folder.clone(), looked.hash);
+    let consent =
+        move || folder.consent(&by, settings.asked.words(), hash).and_then(|()| settings.write(&folder));
     aside(consent).await?.map_err(told)?;
     app.runners.start(&name);
     Ok(Redirect::to(&at(&seen.study, "/running")).into_response())
 }
 
-/// A budget that is set here, once and for all.
+/// Sets the budget of the students, which cannot be changed afterwards.
 async fn open_budget(home: &agent::Home, population: &str, fields: &Fields) -> Result<(), String> {
     let number = |field: &str, what: &str| {
         let text = fields.get(field).replace(',', ".");

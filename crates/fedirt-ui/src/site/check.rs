@@ -1,4 +1,4 @@
-//! The check list: everything that is wrong with the file, or what is in it. Nothing leaves.
+//! The check of the file: everything that is wrong with it, or a summary of what is in it. Nothing is sent.
 
 use super::looked::{Looked, look};
 use super::overview::subtitle;
@@ -18,17 +18,17 @@ use fedirt_figures::{category_shares, missing_map, score_histogram};
 use fedirt_model::private::MissingAnswers;
 use fedirt_protocol::private::incomplete_rows;
 
-/// Categories with fewer answers than this are pointed out.
+/// Categories with fewer answers than this are listed as rare.
 const RARE: u64 = 5;
 
-/// One thing that is wrong.
+/// A problem with the file.
 struct Wrong {
     place: String,
     what: String,
     remedy: String,
 }
 
-/// A line of the check list.
+/// A line of the checklist.
 struct Point {
     fine: bool,
     text: String,
@@ -56,7 +56,7 @@ struct CheckPage {
 /// `GET /studies/{study}/check`.
 pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
     let seen = app.find(&name)?;
-    if !seen.desk.mapped && seen.desk.file.is_some() {
+    if !seen.settings.mapped && seen.settings.file.is_some() {
         return Ok(Redirect::to(&at(&seen.study, "/columns")).into_response());
     }
     let looked = look(&seen).await?;
@@ -136,7 +136,7 @@ fn points(seen: &SiteStudy, looked: &Looked, minimum: u64) -> Vec<Point> {
         Point {
             fine: students >= minimum,
             text: format!(
-                "{} (this site's rules want at least {})",
+                "{} (this site's rules require at least {})",
                 counted(students, "student", "students"),
                 grouped(minimum)
             ),
@@ -165,30 +165,30 @@ fn points(seen: &SiteStudy, looked: &Looked, minimum: u64) -> Vec<Point> {
         text: if rare.is_empty() {
             format!("Every category has {RARE} answers or more")
         } else {
-            format!("Fewer than {RARE} answers here: {}", rare.join(", "))
+            format!("Categories with fewer than {RARE} answers: {}", rare.join(", "))
         },
     });
     if let Some(private) = &seen.study.terms.private {
         let incomplete = incomplete_rows(&private.booklets, &looked.own.table);
         let what = match private.missing {
-            MissingAnswers::Counted => "lack an answer, and count for nothing in this study",
-            MissingAnswers::Wrong => "lack an answer, which counts as wrong in this study",
+            MissingAnswers::Counted => "lack an answer, and are left out of this study",
+            MissingAnswers::Wrong => "lack an answer, which is scored as wrong in this study",
         };
         points.push(Point {
             fine: incomplete == 0,
             text: format!("{} of {} students {what}", grouped(incomplete), grouped(students)),
         });
     }
-    if seen.desk.id.is_none() {
+    if seen.settings.id.is_none() {
         points.push(Point {
             fine: true,
-            text: "No column of identifiers: scores will be numbered by row".into(),
+            text: "No column of identifiers is chosen, so scores will be numbered by row".into(),
         });
     }
     points
 }
 
-/// Categories that few students of this site chose.
+/// Categories that only a few students of this site chose.
 pub(super) fn rare_cells(looked: &Looked) -> Vec<String> {
     const SHOWN: usize = 12;
     let all = looked.items.iter().filter(|item| item.counts.iter().any(|(_, n)| *n > 0)).flat_map(|item| {

@@ -1,7 +1,7 @@
-//! Your file: chosen, and its columns told apart.
+//! The choice of the file with answers, and the use of its columns.
 
-use super::desk::Desk;
 use super::looked::column_names;
+use super::officer_settings::OfficerSettings;
 use super::overview::subtitle;
 use super::words::sentence;
 use super::{App, Name, Page, SiteStudy, aside, at, frame, told};
@@ -16,7 +16,7 @@ use fedirt_data::{Audience, Problems, near_names};
 use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
 
-/// Longest file that is taken from a browser; longer ones are named by their path.
+/// Maximum length of an uploaded file, in bytes. Longer files are given by their path.
 const LONGEST: u64 = 2 << 30;
 
 #[derive(Template)]
@@ -38,8 +38,8 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     Ok(render(&FilePage {
         frame: frame(&visitor, &seen, "Your file", "/file"),
         subtitle: subtitle(&seen),
-        file: seen.desk.file.as_ref().map(|file| shown(&seen.desk, file)),
-        copied: seen.desk.copied,
+        file: seen.settings.file.as_ref().map(|file| shown(&seen.settings, file)),
+        copied: seen.settings.copied,
         fixed: app.must_be_open(&seen).is_err(),
         base: at(&seen.study, ""),
         administers: visitor.administers(),
@@ -47,9 +47,9 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     }))
 }
 
-/// A file as the officer knows it: by its name if it came through the browser, else by its path.
-pub(super) fn shown(desk: &Desk, file: &FilePath) -> String {
-    match file.file_name().filter(|_| desk.copied) {
+/// The file as shown to the officer: its name if it was uploaded, and its path otherwise.
+pub(super) fn shown(settings: &OfficerSettings, file: &FilePath) -> String {
+    match file.file_name().filter(|_| settings.copied) {
         Some(name) => name.to_string_lossy().into_owned(),
         None => file.display().to_string(),
     }
@@ -63,14 +63,11 @@ pub(super) async fn choose(State(app): App, Path(name): Name, Extension(fields):
     let path = PathBuf::from(fields.get("path"));
     let back = at(&seen.study, "/file");
     if !path.is_absolute() || !path.is_file() {
-        let text = format!(
-            "{:?} is no file on this machine. Give the whole path, from its root.",
-            fields.get("path")
-        );
+        let text = format!("{:?} is no file on this machine. Give the absolute path.", fields.get("path"));
         return Err(PageError::bad(text).leading(&back, "Choose another file"));
     }
-    seen.desk.erase_copy(&seen.folder).map_err(told)?;
-    seen.desk.take_file(path, false);
+    seen.settings.erase_copy(&seen.folder).map_err(told)?;
+    seen.settings.take_file(path, false);
     keep(&seen).await?;
     Ok(Redirect::to(&at(&seen.study, "/columns")).into_response())
 }
@@ -84,7 +81,7 @@ pub(super) async fn upload(State(app): App, Path(name): Name, request: Request) 
     let called: String = query.get("name").chars().map(plain).take(60).collect();
     let called = called.trim_start_matches('.').trim();
     let called = if called.is_empty() { "answers.csv" } else { called };
-    // Beside the copies until it is whole; then, if nothing has been approved meanwhile, in their place.
+    // The upload goes to a draft and replaces the copies when it is complete, unless something has been approved meanwhile.
     let draft = seen.folder.path().join("answers.draft");
     if let Err(error) = receive(request.into_body(), &draft).await {
         let _ = std::fs::remove_file(&draft);
@@ -101,27 +98,27 @@ pub(super) async fn upload(State(app): App, Path(name): Name, request: Request) 
         let _ = std::fs::remove_file(&draft);
         return Err(unreadable(&seen, &problems));
     }
-    let path = Desk::copies(&seen.folder).join(called);
-    let (folder, mut desk, to) = (seen.folder.clone(), seen.desk.clone(), path.clone());
+    let path = OfficerSettings::copies(&seen.folder).join(called);
+    let (folder, mut settings, to) = (seen.folder.clone(), seen.settings.clone(), path.clone());
     let place = move || {
-        desk.erase_copy(&folder)?;
-        folder.make_folder(&Desk::copies(&folder))?;
+        settings.erase_copy(&folder)?;
+        folder.make_folder(&OfficerSettings::copies(&folder))?;
         std::fs::rename(&draft, &to).map_err(|error| AgentError::File { path: to, error })
     };
     aside(place).await?.map_err(told)?;
-    seen.desk.take_file(path, true);
+    seen.settings.take_file(path, true);
     keep(&seen).await?;
     Ok(Redirect::to(&at(&seen.study, "/columns")).into_response())
 }
 
 async fn keep(seen: &SiteStudy) -> Result<(), PageError> {
-    let (desk, folder) = (seen.desk.clone(), seen.folder.clone());
-    aside(move || desk.write(&folder)).await?.map_err(told)
+    let (settings, folder) = (seen.settings.clone(), seen.folder.clone());
+    aside(move || settings.write(&folder)).await?.map_err(told)
 }
 
-/// Writes a body to a file that its owner alone can read.
+/// Writes a body to a file that only its owner can read.
 async fn receive(body: Body, path: &FilePath) -> Result<(), PageError> {
-    let failed = |error: std::io::Error| PageError::bad(format!("The file cannot be kept: {error}."));
+    let failed = |error: std::io::Error| PageError::bad(format!("The file cannot be stored: {error}."));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -130,13 +127,12 @@ async fn receive(body: Body, path: &FilePath) -> Result<(), PageError> {
     let mut body = std::pin::pin!(body);
     let mut length = 0;
     while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
-        let frame = frame.map_err(|_| PageError::bad("The file did not arrive whole. Choose it again."))?;
+        let frame =
+            frame.map_err(|_| PageError::bad("The file did not arrive completely. Choose it again."))?;
         let Ok(bytes) = frame.into_data() else { continue };
         length += bytes.len() as u64;
         if length > LONGEST {
-            return Err(PageError::bad(
-                "The file is too long to be taken from a browser. Give its path instead.",
-            ));
+            return Err(PageError::bad("The file is too large for an upload. Give its path instead."));
         }
         tokio::task::block_in_place(|| file.write_all(&bytes)).map_err(failed)?;
     }
@@ -146,7 +142,7 @@ async fn receive(body: Body, path: &FilePath) -> Result<(), PageError> {
     tokio::task::block_in_place(|| file.sync_all()).map_err(failed)
 }
 
-/// A column and what becomes of it.
+/// A column and its use.
 struct Column {
     name: String,
     item: bool,
@@ -174,16 +170,16 @@ struct ColumnsPage {
     administers: bool,
 }
 
-/// What the columns of the chosen file are called; what is wrong with the file otherwise.
+/// The names of the columns of the chosen file, or an error page.
 async fn names(seen: &SiteStudy) -> Result<Vec<String>, PageError> {
-    let Some(file) = seen.desk.file.clone() else {
-        let text = "No file is chosen yet, or its copy was erased when the study was over.";
+    let Some(file) = seen.settings.file.clone() else {
+        let text = "No file is chosen yet, or its copy was deleted when the study was over.";
         return Err(PageError::bad(text).leading(&at(&seen.study, "/file"), "Choose your file"));
     };
     aside(move || column_names(&file)).await?.map_err(|problems| unreadable(seen, &problems))
 }
 
-/// Why a file cannot be read.
+/// The error page for a file that cannot be read.
 fn unreadable(seen: &SiteStudy, problems: &Problems) -> PageError {
     let mut page = PageError::bad("").leading(&at(&seen.study, "/file"), "Choose another file");
     page.heading = "This file cannot be read".into();
@@ -227,19 +223,19 @@ pub(super) async fn columns(
     let columns: Vec<Column> = names.iter().map(column).collect();
     let others: Vec<String> = columns.iter().filter(|c| !c.item).map(|c| c.name.clone()).collect();
     let called = |wanted: &str| others.iter().find(|name| name.eq_ignore_ascii_case(wanted)).cloned();
-    let desk = &seen.desk;
+    let settings = &seen.settings;
     let private = seen.study.plan.mode == fedirt_model::statistics::Mode::Private;
     Ok(render(&ColumnsPage {
         frame: frame(&visitor, &seen, "Columns", "/file"),
         subtitle: subtitle(&seen),
-        file: desk.file.as_ref().map_or_else(String::new, |file| shown(desk, file)),
+        file: settings.file.as_ref().map_or_else(String::new, |file| shown(settings, file)),
         found: planned.len() - absent.len(),
         planned: planned.len(),
         long: is_long(&names),
-        id: if desk.mapped { desk.id.clone() } else { called("id") }.unwrap_or_default(),
-        weight: if desk.mapped { desk.weight.clone() } else { None }.unwrap_or_default(),
+        id: if settings.mapped { settings.id.clone() } else { called("id") }.unwrap_or_default(),
+        weight: if settings.mapped { settings.weight.clone() } else { None }.unwrap_or_default(),
         private,
-        missing: desk.missing.join(" "),
+        missing: settings.missing.join(" "),
         fixed: app.must_be_open(&seen).is_err(),
         administers: visitor.administers(),
         columns,
@@ -261,14 +257,15 @@ pub(super) async fn map(State(app): App, Path(name): Name, Extension(fields): Ex
             Ok(Some(value.to_owned()).filter(|value| !value.is_empty()))
         } else {
             let text = format!(
-                "The file has no column {value:?}. Load the page again, and choose from what it shows."
+                "The file has no column {value:?}. Load the page again and choose one of the columns that it shows."
             );
             Err(PageError::bad(text).leading(&at(&seen.study, "/columns"), "Back to the columns"))
         }
     };
     let (id, weight) = (chosen("id")?, chosen("weight")?);
     if id.is_some() && id == weight {
-        let text = "The same column cannot hold identifiers and weights. Choose another for one of them.";
+        let text =
+            "The same column cannot contain identifiers and weights. Choose another column for one of them.";
         return Err(PageError::bad(text).leading(&at(&seen.study, "/columns"), "Back to the columns"));
     }
     let planned = |name: &String| seen.study.plan.items.iter().any(|item| item.name == *name);
@@ -281,9 +278,10 @@ pub(super) async fn map(State(app): App, Path(name): Name, Extension(fields): Ex
     let split = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
     let missing =
         fields.get("missing").split(split).filter(|code| !code.is_empty()).map(String::from).collect();
-    let desk = &mut seen.desk;
-    (desk.id, desk.weight, desk.ignore, desk.missing, desk.mapped) = (id, weight, ignore, missing, true);
-    desk.approved_by = None;
+    let settings = &mut seen.settings;
+    (settings.id, settings.weight, settings.ignore, settings.missing, settings.mapped) =
+        (id, weight, ignore, missing, true);
+    settings.approved_by = None;
     keep(&seen).await?;
     Ok(Redirect::to(&at(&seen.study, "/check")).into_response())
 }

@@ -1,6 +1,6 @@
-//! An invitation: pasted, its plan fetched and read, approved or left.
+//! An invitation: it is pasted, its plan is fetched and shown, and the officer approves it or leaves it.
 
-use super::{App, Name, Page, aside, hall_frame, told, words};
+use super::{App, Name, Page, aside, site_frame, told, words};
 use crate::{Fields, Frame, Link, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -16,10 +16,10 @@ use rand::rngs::SysRng;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Most invitations that are looked at and not yet answered.
+/// Maximum number of pasted invitations that are not yet answered.
 const MOST: usize = 50;
 
-/// Invitations that were pasted, by study. They hold a secret, and stay in memory.
+/// Invitations that were pasted, by study. They contain a secret and are kept in memory only.
 #[derive(Debug, Default)]
 pub(crate) struct Offers(Mutex<BTreeMap<String, Invitation>>);
 
@@ -70,21 +70,23 @@ fn fetch(home: &Home, invitation: Invitation) -> Result<(Offer, Https), AgentErr
     Ok((offer, https))
 }
 
-/// `POST /`: an invitation is pasted.
+/// `POST /`: takes an invitation that was pasted.
 pub(super) async fn look(State(app): App, Extension(fields): Extension<Fields>) -> Page {
     let invitation = Invitation::from_text(fields.get("invitation")).map_err(|e| told(e.into()))?;
     let study = invitation.study.clone();
     let kept = invitation.clone();
     let home = app.home.clone();
-    // Fetched here so that what is wrong with it is told at once.
+    // The plan is fetched here too, so that problems are reported at once.
     aside(move || fetch(&home, invitation)).await?.map_err(told)?;
     app.offers.put(kept);
     Ok(Redirect::to(&format!("/invitation/{study}")).into_response())
 }
 
 fn gone() -> PageError {
-    PageError::not_found("This invitation was answered, or the program was started again since it was pasted. Paste it once more.")
-        .leading("/", "Paste the invitation")
+    PageError::not_found(
+        "This invitation was answered, or the program was started again since it was pasted. Paste it again.",
+    )
+    .leading("/", "Paste the invitation")
 }
 
 /// `GET /invitation/{study}`.
@@ -100,7 +102,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     models.sort_unstable();
     models.dedup();
     Ok(render(&InvitationPage {
-        frame: hall_frame(&visitor, &format!("Invitation to {name}"), "")
+        frame: site_frame(&visitor, &format!("Invitation to {name}"), "")
             .under(vec![Link::new("/", "Studies")]),
         study: name,
         site: offer.invitation.site.clone(),
@@ -121,7 +123,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     }))
 }
 
-/// `POST /invitation/{study}`: the plan is approved; a key is made here and enrolled.
+/// `POST /invitation/{study}`: approves the plan, makes a key and enrols it.
 pub(super) async fn accept(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
     let invitation = app.offers.get(&name).ok_or_else(gone)?;
     let shown = (fields.get("plan_sha256"), fields.get("address"));

@@ -1,4 +1,4 @@
-//! A file that was read and looked over: what check, preview and approval have in common.
+//! The chosen file, read and summarised for the check, the preview and the approval.
 
 use super::{SiteStudy, aside};
 use crate::PageError;
@@ -11,10 +11,10 @@ use sha2::{Digest, Sha256};
 use std::io::Read;
 use std::path::Path;
 
-/// Stretches of rows in the map of missing answers.
-const STRETCHES: usize = 40;
+/// Number of blocks of rows in the map of missing answers.
+const BLOCKS: usize = 40;
 
-/// What a file has for a study.
+/// The responses of a file, with summaries.
 pub(super) struct Looked {
     pub(super) own: OwnResponses,
     pub(super) summary: SiteSummary,
@@ -31,17 +31,17 @@ pub(super) fn column_names(file: &Path) -> Result<Vec<String>, Problems> {
     fedirt_data::column_names(Input::file(file))
 }
 
-/// Reads the chosen file against the plan. The outer error is a page; the inner one is what is wrong with the file.
+/// Reads the chosen file and matches it with the plan. The outer error is an error page, the inner one a problem with the file.
 pub(super) async fn look(seen: &SiteStudy) -> Result<Result<Looked, AgentError>, PageError> {
-    if seen.desk.file.is_none() {
-        let text = "No file is chosen yet, or its copy was erased when the study was over.";
+    if seen.settings.file.is_none() {
+        let text = "No file is chosen yet, or its copy was deleted when the study was over.";
         return Err(PageError::bad(text).leading(&super::at(&seen.study, "/file"), "Choose your file"));
     }
-    let (desk, plan) = (seen.desk.clone(), seen.study.plan.clone());
+    let (settings, plan) = (seen.settings.clone(), seen.study.plan.clone());
     aside(move || {
-        let reading = agent::read_files(&desk.files(), &desk.options())?;
-        let hash = desk.file.as_deref().map_or_else(|| Ok(String::new()), file_hash)?;
-        looked(reading, &desk.options(), &plan, hash)
+        let reading = agent::read_files(&settings.files(), &settings.options())?;
+        let hash = settings.file.as_deref().map_or_else(|| Ok(String::new()), file_hash)?;
+        looked(reading, &settings.options(), &plan, hash)
     })
     .await
 }
@@ -95,10 +95,10 @@ fn answers(own: &OwnResponses, plan: &StudyPlan) -> Vec<ItemAnswers> {
 
 fn missing_map(own: &OwnResponses, plan: &StudyPlan) -> MissingMap {
     let rows = own.table.students();
-    let stretches = STRETCHES.min(rows.max(1));
+    let number = BLOCKS.min(rows.max(1));
     let blocks: Vec<(usize, usize)> =
-        (0..stretches).map(|b| (b * rows / stretches + 1, (b + 1) * rows / stretches)).collect();
-    let mut shares = vec![vec![0.0; stretches]; plan.items.len()];
+        (0..number).map(|b| (b * rows / number + 1, (b + 1) * rows / number)).collect();
+    let mut shares = vec![vec![0.0; number]; plan.items.len()];
     let mut block = 0;
     for (at, row) in own.table.rows().enumerate() {
         while at >= blocks[block].1 {
@@ -114,7 +114,7 @@ fn missing_map(own: &OwnResponses, plan: &StudyPlan) -> MissingMap {
     MissingMap { items: plan.items.iter().map(|item| item.name.clone()).collect(), blocks, shares }
 }
 
-/// Students by the sum of their categories' places; those without an answer are left out.
+/// Students by sum score; those without an answer are left out.
 fn scores(own: &OwnResponses, plan: &StudyPlan) -> Vec<u64> {
     let highest: usize = plan.items.iter().map(|item| item.categories.len().saturating_sub(1)).sum();
     let mut counts = vec![0; highest + 1];

@@ -1,16 +1,16 @@
-//! The officer's pages, on loopback only: from an invitation to the results, and the records of what has left.
+//! The officer's pages, on loopback only: from an invitation to the results, and the records of what was sent.
 //!
-//! Everything stands in the home folder, where the command line finds it too. The officer's choices are `officer.toml` in a
-//! study's folder (`desk`); agents work in threads (`runner`, `work`) and put their questions on the page (`officer`, `shared`). Every
-//! route names the right it needs (`ROUTES`), and the gate asks for it.
+//! All data are in the home folder, which the command line uses too. The officer's settings are `officer.toml` in a study's folder
+//! (`officer_settings`). Agents run in threads (`runner`, `work`), and their questions are shown on the pages (`officer`, `shared`).
+//! Every route in `ROUTES` names the right that it needs, and the gate checks it.
 
 mod approve;
 mod check;
-mod desk;
 mod file;
 mod invitation;
 mod looked;
 mod officer;
+mod officer_settings;
 mod overview;
 mod preview;
 mod records;
@@ -30,19 +30,19 @@ pub use serve::{Pages, PagesSettings};
 use crate::{Frame, Link, PageError, Right, Route, Visitor};
 use axum::extract::{Path, State};
 use axum::routing::{MethodRouter, get, post};
-use desk::Desk;
 use fedirt_agent::{AgentError, Home, Study, StudyFolder, StudyState};
 use invitation::Offers;
+use officer_settings::OfficerSettings;
 use runner::Runners;
 use std::sync::Arc;
 use tokio::sync::{Mutex, watch};
 
-/// What pages may use.
+/// The state that all handlers share.
 pub(crate) struct OfficerState {
     pub(crate) home: Home,
     pub(crate) runners: Runners,
     pub(crate) offers: Offers,
-    /// Held by whoever changes the officer's choices: two tabs must not undo each other.
+    /// Locked while the officer's settings are changed, so that two tabs do not overwrite each other's changes.
     pub(crate) changing: Mutex<()>,
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -52,7 +52,7 @@ type Name = Path<String>;
 type Page = Result<axum::response::Response, PageError>;
 type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<OfficerState>>);
 
-/// Every page: method, path, what it needs, handler.
+/// Every page: method, path, required right, handler.
 const ROUTES: [Entry; 26] = [
     ("get", "/", Right::Read, || get(studies::show)),
     ("post", "/", Right::Administer, || post(invitation::look)),
@@ -91,56 +91,56 @@ fn routes() -> Vec<Route<Arc<OfficerState>>> {
     ROUTES.into_iter().map(route).collect()
 }
 
-/// A study as pages see it.
+/// A study with its folder and the officer's settings.
 pub(crate) struct SiteStudy {
     pub(crate) folder: StudyFolder,
     pub(crate) study: Study,
-    pub(crate) desk: Desk,
+    pub(crate) settings: OfficerSettings,
 }
 
 impl SiteStudy {
-    /// Where the study stands.
+    /// The state of the study at this site.
     pub(crate) fn state(&self) -> Result<StudyState, AgentError> {
-        Ok(self.folder.state_after(&self.folder.entries()?, self.desk.choices()))
+        Ok(self.folder.state_after(&self.folder.entries()?, self.settings.choices()))
     }
 }
 
 impl OfficerState {
-    /// The study of an address.
+    /// The study of this name, or an error page.
     fn find(&self, name: &str) -> Result<SiteStudy, PageError> {
         let folder = self.home.known_study(name).map_err(|_| {
             PageError::not_found(
-                "This site takes part in no study of that name. The first page lists those that are here.",
+                "This site takes part in no study of that name. The first page lists its studies.",
             )
         })?;
         let study = folder.load().map_err(told)?;
-        let desk = Desk::read(&folder).map_err(told)?;
-        Ok(SiteStudy { folder, study, desk })
+        let settings = OfficerSettings::read(&folder).map_err(told)?;
+        Ok(SiteStudy { folder, study, settings })
     }
 
     /// Refuses a change of the file once the site has declared its students.
     fn must_be_open(&self, seen: &SiteStudy) -> Result<(), PageError> {
         let state = seen.state().map_err(told)?;
         if self.runners.is_working(seen.folder.name()) {
-            let text = "This site is taking part with its file at this moment. Pause first, or withdraw.";
+            let text = "This site is taking part with its file. Pause first, or withdraw.";
             return Err(PageError::bad(text).leading(&at(&seen.study, "/running"), "See what runs"));
         }
         if state.has_joined() || state.is_over() {
-            let text = "This site has joined with its file: sums of other rows would show the difference. To take part with \
-                        other data, withdraw and ask for a new invitation.";
+            let text = "This site has joined with its file. Sums of other rows would reveal the difference between the two files. To take \
+                        part with other data, withdraw and ask for a new invitation.";
             return Err(PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study"));
         }
         Ok(())
     }
 }
 
-/// An agent's error as a page.
+/// The error page for an agent's error.
 fn told(error: AgentError) -> PageError {
     let mut page = PageError::bad("");
     page.text =
         error.to_string().lines().map(|line| words::sentence(line.trim_start_matches("- "))).collect();
     if matches!(error, AgentError::File { .. } | AgentError::Tampered { .. }) {
-        page.text.insert(0, "Something is wrong with the files of this site.".into());
+        page.text.insert(0, "There is a problem with the files of this site.".into());
     }
     page
 }
@@ -150,8 +150,8 @@ fn at(study: &Study, path: &str) -> String {
     format!("/studies/{}{path}", study.folder.name())
 }
 
-/// The frame of a page that belongs to no study.
-fn hall_frame(visitor: &Visitor, title: &str, here: &str) -> Frame {
+/// The layout of a page that belongs to no study.
+fn site_frame(visitor: &Visitor, title: &str, here: &str) -> Frame {
     let tabs = [
         ("/", "Studies"),
         ("/ledger", "Privacy ledger"),
@@ -162,18 +162,18 @@ fn hall_frame(visitor: &Visitor, title: &str, here: &str) -> Frame {
     Frame::of(visitor, title).beside(tabs)
 }
 
-/// The frame of a study's page.
+/// The layout of a study's page.
 fn frame(visitor: &Visitor, seen: &SiteStudy, title: &str, here: &str) -> Frame {
     let name = seen.folder.name();
     let tabs = [
-        ("", "Where it stands"),
+        ("", "Overview"),
         ("/plan", "Plan"),
         ("/file", "Your file"),
         ("/check", "Check"),
         ("/preview", "What will be sent"),
         ("/running", "Running"),
         ("/results", "Your results"),
-        ("/sent", "What has left"),
+        ("/sent", "What was sent"),
     ];
     let tab = |(path, text): (&str, &str)| Link::entry(at(&seen.study, path), text, path == here);
     Frame::of(visitor, format!("{title}, {name}"))
@@ -181,7 +181,7 @@ fn frame(visitor: &Visitor, seen: &SiteStudy, title: &str, here: &str) -> Frame 
         .beside(tabs.map(tab).to_vec())
 }
 
-/// Runs what reads files or waits for the network where it holds nobody up.
+/// Runs work that reads files or waits for the network in a thread for blocking tasks.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PageError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| PageError::ours())
 }

@@ -1,6 +1,7 @@
-//! The officer at the pages: answers by what was approved, and otherwise puts the question on the page.
+//! The officer at the pages. Questions of the agent that the approval covers are answered at once; the others are shown on the
+//! page.
 
-use super::desk::Asked;
+use super::officer_settings::Asked;
 use super::shared::{RosterShown, Shared};
 use fedirt_agent::{Answer, News, Officer};
 use fedirt_privacy::secure::{Fingerprint, SiteId};
@@ -8,7 +9,7 @@ use fedirt_protocol::site::RoundShown;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A pause after a refusal.
+/// Pause after a refusal, which limits the rate at which a faulty coordinator is answered.
 const AFTER_A_REFUSAL: Duration = Duration::from_millis(500);
 
 /// The officer at the pages.
@@ -16,9 +17,9 @@ const AFTER_A_REFUSAL: Duration = Duration::from_millis(500);
 pub(super) struct AtThePages {
     pub(super) shared: Arc<Shared>,
     pub(super) asked: Asked,
-    /// Whether the site's rules take rosters on the coordinator's word.
+    /// Whether the site's rules accept rosters without comparison.
     pub(super) trusting: bool,
-    /// Approves everything after this pause: for demonstrations.
+    /// Approves everything after this pause, for demonstrations.
     pub(super) automatic: Option<Duration>,
 }
 
@@ -46,7 +47,7 @@ impl Officer for AtThePages {
         }
         match self.asked {
             Asked::Once => Answer::Yes,
-            // Every release counts: an attempt that is repeated asks something new.
+            // Every release counts, because a repeated attempt asks for new numbers.
             Asked::Rounds(rounds) if round.released < rounds => Answer::Yes,
             Asked::Rounds(_) | Asked::EachRound => {
                 self.shared.change(|state| state.round = Some(round.clone()));
@@ -56,7 +57,6 @@ impl Officer for AtThePages {
     }
 
     fn news(&mut self, news: News<'_>) {
-        // A coordinator that asks for the impossible again and again is not answered at its own pace.
         if matches!(news, News::Refused { .. }) {
             self.shared.sleep(AFTER_A_REFUSAL);
         }
@@ -74,7 +74,7 @@ impl Officer for AtThePages {
             News::NotTaken { kind, error } => {
                 state.waiting = format!("the {kind} was not taken: {error}; asking how to go on");
             }
-            // The journal has it.
+            // The refusal is in the journal.
             News::Refused { .. } => {}
             News::Unreachable { error, .. } => state.trouble = Some(error.to_string()),
         });

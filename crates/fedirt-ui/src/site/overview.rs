@@ -1,4 +1,4 @@
-//! Where a study stands: the steps, and the one that is next.
+//! The overview of a study: its steps, and the next one.
 
 use super::studies::asks;
 use super::{App, Name, Page, SiteStudy, at, frame, told, words};
@@ -8,7 +8,7 @@ use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
 use fedirt_agent::{self as agent, Record, StudyStatus};
 
-/// A step on the way.
+/// A step from the invitation to the results.
 struct Step {
     text: &'static str,
     href: String,
@@ -43,19 +43,21 @@ fn steps(seen: &SiteStudy, enrolled: bool, joined: bool, over: bool) -> Vec<Step
     let not_enrolled = if enrolled {
         ""
     } else {
-        "the coordinator has not taken the enrolment: paste the invitation again, or a new one"
+        "the coordinator has not accepted the enrolment; paste the invitation again, or a new one"
     }
     .to_owned();
-    let desk = &seen.desk;
-    let file = desk
+    let settings = &seen.settings;
+    let file = settings
         .file
         .as_ref()
         .and_then(|f| f.file_name())
         .map_or_else(String::new, |f| f.to_string_lossy().into_owned());
-    let approved =
-        desk.approved_by.clone().map_or_else(String::new, |by| format!("by {by}: {}", desk.asked.words()));
-    let chosen = joined || over || desk.file.is_some();
-    let mapped = joined || over || desk.mapped;
+    let approved = settings
+        .approved_by
+        .clone()
+        .map_or_else(String::new, |by| format!("by {by}: {}", settings.asked.words()));
+    let chosen = joined || over || settings.file.is_some();
+    let mapped = joined || over || settings.mapped;
     let all = [
         ("Read and approve the plan", if enrolled { "/plan" } else { "" }, enrolled, not_enrolled),
         ("Choose your file", "/file", chosen, file),
@@ -63,7 +65,7 @@ fn steps(seen: &SiteStudy, enrolled: bool, joined: bool, over: bool) -> Vec<Step
         (
             "Check it, see what will be sent, approve",
             "/check",
-            joined || over || desk.approved_by.is_some(),
+            joined || over || settings.approved_by.is_some(),
             approved,
         ),
         ("Compare the roster, take part", "/running", over, String::new()),
@@ -89,7 +91,7 @@ pub(super) async fn show(
 ) -> Page {
     let seen = app.find(&name)?;
     let entries = seen.folder.entries().map_err(told)?;
-    let status = agent::status(&seen.folder, seen.desk.choices()).map_err(told)?;
+    let status = agent::status(&seen.folder, seen.settings.choices()).map_err(told)?;
     let (over, withdrawn) = (status.state.is_over(), status.state.is_withdrawn());
     let fingerprint = entries.iter().find_map(|entry| match &entry.record {
         Record::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
@@ -99,12 +101,12 @@ pub(super) async fn show(
     let next = steps.iter().find(|step| step.here || (over && step.href.ends_with("/results") && step.done));
     let next = next.map(|step| Link::new(step.href.clone(), step.text));
     Ok(render(&OverviewPage {
-        frame: frame(&visitor, &seen, "Where it stands", "").live(at(&seen.study, "/events")),
+        frame: frame(&visitor, &seen, "Overview", "").live(at(&seen.study, "/events")),
         subtitle: subtitle(&seen),
         enrolled_now: query.is_some_and(|query| query == "enrolled"),
         fingerprint,
         next: next.filter(|_| !withdrawn),
-        outcome: seen.desk.ended.clone(),
+        outcome: seen.settings.ended.clone(),
         asks: asks(&app, &name).filter(|_| !over),
         status,
         leaving: visitor.administers() && !over,

@@ -1,4 +1,4 @@
-//! What will be sent, number by number, and what it looks like under masks.
+//! The preview of everything that will be sent, number by number, with examples of masked numbers.
 
 use super::check::rare_cells;
 use super::looked::look;
@@ -17,10 +17,10 @@ use fedirt_model::statistics::Mode;
 use rand::TryRng;
 use rand::rngs::SysRng;
 
-/// Numbers of a statistic that are shown.
+/// Maximum number of values of a statistic that are shown.
 const SHOWN: usize = 200;
 
-/// One number, and what leaves instead of it.
+/// A number, and what is sent in its place.
 struct Number {
     own: String,
     leaves: String,
@@ -113,11 +113,11 @@ fn show_round(round: &RoundPreview, masked: bool) -> Result<Round, PageError> {
 }
 
 fn show_statistic(statistic: &StatisticPreview, masked: bool) -> Result<Statistic, PageError> {
-    // What is sent beside the site's name is not masked.
+    // A statistic that is sent with the site's name is not masked.
     let covered = masked && !statistic.by_name;
     let numbers = statistic.numbers.iter().take(SHOWN).map(|value| {
         let own = number(*value);
-        let leaves = if covered { word()? } else { own.clone() };
+        let leaves = if covered { masked_example()? } else { own.clone() };
         Ok(Number { own, leaves })
     });
     Ok(Statistic {
@@ -130,15 +130,15 @@ fn show_statistic(statistic: &StatisticPreview, masked: bool) -> Result<Statisti
     })
 }
 
-/// What a number looks like under a mask: a word of 64 bits, each as likely as any other. This one is thrown here; the
-/// mask of a round comes from keys that the sites make in that round.
-fn word() -> Result<String, PageError> {
+/// An example of a masked number: a uniformly random word of 64 bits. It is drawn here; the masks of a round are derived from
+/// keys that the sites make for that round.
+fn masked_example() -> Result<String, PageError> {
     let mut bytes = [0; 8];
     SysRng.try_fill_bytes(&mut bytes).map_err(|_| PageError::ours())?;
     Ok(data_encoding::HEXLOWER.encode(&bytes))
 }
 
-/// Whole numbers as such, others with four decimals.
+/// Whole numbers without decimals, others with four.
 fn number(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         let sign = if value < 0.0 { "−" } else { "" };

@@ -1,7 +1,7 @@
-//! The records: what has left, the audit log with its chains verified, the privacy ledger, and the site's rules.
+//! The records: what was sent, the audit log with its verified hash chains, the privacy ledger, and the site's rules.
 
 use super::overview::subtitle;
-use super::{App, Name, Page, at, frame, hall_frame, told};
+use super::{App, Name, Page, at, frame, site_frame, told};
 use crate::{Frame, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -64,21 +64,21 @@ fn in_words(line: &Line) -> String {
         "hello" => "A key for the masks of a round",
         "upload" => "Sums",
         "refuse" => "A refusal",
-        "approve" => "A signature under the roster",
+        "approve" => "A signature of the roster",
         "enrol" => "The public key of this site",
         other => other,
     };
     line.reason.as_ref().map_or_else(|| words.to_owned(), |reason| format!("{words}: {reason}"))
 }
 
-/// What has left for a study, without acknowledgements.
+/// The messages that were sent for a study, without acknowledgements.
 fn transcript(folder: &StudyFolder) -> Vec<Line> {
     let text = std::fs::read_to_string(folder.results().join("transcript.jsonl")).unwrap_or_default();
     let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     lines.filter(|line: &Line| line.kind != "acknowledged").collect()
 }
 
-/// How much has left, in words.
+/// How much was sent, in words.
 pub(super) fn sent_in_words(folder: &StudyFolder) -> String {
     let lines = transcript(folder);
     let bytes: u64 = lines.iter().map(|line| line.bytes).sum();
@@ -88,14 +88,14 @@ pub(super) fn sent_in_words(folder: &StudyFolder) -> String {
     }
 }
 
-/// What to say on pages that show what has not been sent yet.
+/// A sentence on what was sent, for pages that show what is not sent yet.
 pub(super) fn left_in_words(folder: &StudyFolder) -> String {
     let of_students = transcript(folder).iter().filter(|line| line.kind != "enrol").count() as u64;
     match of_students {
-        0 => "Nothing of your students has left this computer.".into(),
+        0 => "No data of your students have left this computer.".into(),
         n => format!(
-            "This is as it was before you took part. Since then {} left: see “What has left”.",
-            counted(n, "message has", "messages have")
+            "This page shows the state before you took part. Since then {} sent: see “What was sent”.",
+            counted(n, "message was", "messages were")
         ),
     }
 }
@@ -119,7 +119,7 @@ pub(super) async fn sent(State(app): App, Path(name): Name, Extension(visitor): 
         statistics: line.statistics,
     });
     Ok(render(&SentPage {
-        frame: frame(&visitor, &seen, "What has left", "/sent").live(at(&seen.study, "/events")),
+        frame: frame(&visitor, &seen, "What was sent", "/sent").live(at(&seen.study, "/events")),
         subtitle: subtitle(&seen),
         site: seen.study.site.to_string(),
         to: seen.study.connection.address.clone(),
@@ -134,7 +134,7 @@ pub(super) async fn sent(State(app): App, Path(name): Name, Extension(visitor): 
 
 struct Log {
     study: String,
-    /// What is wrong with it; nothing: the chain holds.
+    /// What is wrong with its hash chain, if something is.
     broken: Option<String>,
     entries: Vec<(String, String)>,
 }
@@ -167,13 +167,13 @@ pub(super) async fn log(State(app): App, Extension(visitor): Extension<Visitor>)
     let ledger = ledger
         .map(|table| {
             format!(
-                "The chain of the ledger's {} lines holds; its head is {}.",
+                "The hash chain of the ledger's {} lines is intact; its head is {}.",
                 table.lines.len(),
                 table.head
             )
         })
         .map_err(|error| error.to_string());
-    Ok(render(&LogPage { frame: hall_frame(&visitor, "Audit log", "/log"), logs, ledger }))
+    Ok(render(&LogPage { frame: site_frame(&visitor, "Audit log", "/log"), logs, ledger }))
 }
 
 #[derive(Template)]
@@ -189,7 +189,7 @@ struct LedgerPage {
 pub(super) async fn ledger(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
     let table = agent::ledger_table(&app.home.ledger_path()).map_err(told)?;
     Ok(render(&LedgerPage {
-        frame: hall_frame(&visitor, "Privacy ledger", "/ledger"),
+        frame: site_frame(&visitor, "Privacy ledger", "/ledger"),
         populations: table.populations,
         lines: table.lines,
         head: table.head,
@@ -209,7 +209,7 @@ struct RulesPage {
 pub(super) async fn rules(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
     let path = app.home.policy_path();
     Ok(render(&RulesPage {
-        frame: hall_frame(&visitor, "This site's rules", "/rules"),
+        frame: site_frame(&visitor, "This site's rules", "/rules"),
         text: std::fs::read_to_string(&path).unwrap_or_default(),
         path: path.display().to_string(),
         problem: app.home.policy().err().map(|error| error.to_string()),

@@ -1,4 +1,4 @@
-//! The site's own results: its place, its students' scores, the items. They stay here.
+//! The site's own results: its effect, its students' scores, the items. They are not sent.
 
 use super::overview::subtitle;
 use super::{App, Name, Page, SiteStudy, aside, at, frame};
@@ -14,15 +14,15 @@ use fedirt_figures::{Figure, characteristic_curves, site_effects, test_informati
 use fedirt_model::fit::{Fit, FitSite};
 use serde::Deserialize;
 
-/// Rows of scores on the page; the file has all of them.
+/// Maximum number of scores on the page; the file contains all of them.
 const SHOWN: usize = 500;
 
-/// Files that may be had, and what they are.
+/// Files for download, with descriptions.
 const FILES: [(&str, &str); 4] = [
     ("scores.csv", "Scores of your own students. Not sent, not for release."),
     ("own_place.json", "Your site's own effect. Not sent by this program, not for release."),
     ("fit.json", "The fit, the same at every site."),
-    ("transcript.jsonl", "Everything that has left this site, line by line."),
+    ("transcript.jsonl", "Everything that was sent from this site, line by line."),
 ];
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ pub(super) async fn show(
     let mut page = ResultsPage {
         frame: frame(&visitor, &seen, "Your results", "/results"),
         subtitle: subtitle(&seen),
-        ended: seen.desk.ended.clone(),
+        ended: seen.settings.ended.clone(),
         finished: found.is_some(),
         not_converged: false,
         place: None,
@@ -125,7 +125,7 @@ pub(super) async fn show(
     Ok(render(&page))
 }
 
-/// The site's place, beside the effects of others where the plan publishes them.
+/// The figure of the site's effect, with the effects of the others where the plan publishes them.
 fn place_among(fit: &mut Fit, site: &str, place: Option<&OwnPlace>) -> Figure {
     let published = fit.sites.iter().filter(|s| s.effect.is_some()).count();
     if published > 1 {
@@ -137,18 +137,18 @@ fn place_among(fit: &mut Fit, site: &str, place: Option<&OwnPlace>) -> Figure {
     let se = place.and_then(|p| p.se).or_else(|| own.and_then(|own| own.se));
     fit.sites = vec![FitSite { name: site.to_owned(), n, effect, se }];
     let mut drawn = site_effects(fit);
-    drawn.title = "Your site's place".into();
+    drawn.title = "Your site's effect".into();
     if drawn.missing.is_none() {
         drawn.notes = vec![
-            "0 is the average of all sites, and positive is abler, in units of ability. The line is the 95 % interval. The \
-             other sites' places are not published."
+            "0 is the average of all sites, and positive values mean higher ability, on the scale of ability. The line is the 95 % \
+             interval. The effects of the other sites are not published."
                 .into(),
         ];
     }
     drawn
 }
 
-/// The table of scores without the site, which is always the same, and with three decimals.
+/// The table of scores with three decimals, without the column of the site, which is always the same.
 fn table(csv: &str) -> Vec<Vec<String>> {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let Some(header) = lines.next() else { return Vec::new() };
@@ -159,7 +159,7 @@ fn table(csv: &str) -> Vec<Vec<String>> {
     };
     let mut rows = vec![kept.iter().map(|c| header[*c].to_owned()).collect()];
     rows.extend(lines.map(|line| {
-        // Identifiers stand first, and stay as they are.
+        // The first column contains identifiers, which are not changed.
         let cell = |c: &usize| {
             line.get(*c).map_or_else(String::new, |cell| if *c == 0 { (*cell).into() } else { short(cell) })
         };
@@ -171,16 +171,14 @@ fn table(csv: &str) -> Vec<Vec<String>> {
 fn in_words(place: &OwnPlace) -> Option<String> {
     let effect = place.effect?;
     let side = if effect < 0.0 { "below" } else { "above" };
-    let mut text = format!(
-        "Your students stand {:.2} standard deviations {side} the average of all sites",
-        effect.abs()
-    );
+    let mut text =
+        format!("Your students are {:.2} standard deviations {side} the average of all sites", effect.abs());
     match place.se {
         Some(se) => {
             let (low, high) = (effect - 1.96 * se, effect + 1.96 * se);
             text.push_str(&format!(" (95 % interval {low:.2} to {high:.2})."));
             if low < 0.0 && high > 0.0 {
-                text.push_str(" The interval includes 0: the difference may be chance.");
+                text.push_str(" The interval includes 0, so the difference may be due to chance.");
             }
         }
         None => text.push('.'),
@@ -219,7 +217,10 @@ mod tests {
     fn the_place_is_told_with_its_interval() {
         let place = |effect, se| OwnPlace { effect: Some(effect), se };
         let text = in_words(&place(-0.1, Some(0.1))).unwrap();
-        assert!(text.contains("0.10 standard deviations below") && text.contains("may be chance"), "{text}");
+        assert!(
+            text.contains("0.10 standard deviations below") && text.contains("may be due to chance"),
+            "{text}"
+        );
         assert!(!in_words(&place(0.5, Some(0.1))).unwrap().contains("chance"));
         assert_eq!(in_words(&OwnPlace { effect: None, se: None }), None);
     }

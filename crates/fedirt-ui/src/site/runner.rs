@@ -1,6 +1,6 @@
-//! Agents at work: a thread for each study, started and stopped.
+//! The agents of a site: a thread for each study, started and stopped from the pages.
 
-use super::desk::Desk;
+use super::officer_settings::OfficerSettings;
 use super::shared::{Phase, Shared};
 use super::work::work;
 use fedirt_agent::{AgentError, Home};
@@ -9,20 +9,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long a stop waits for the exchange that is under way.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long `stop` waits for the current exchange to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Says that an agent's thread is done, also when a fault of the program ends it.
-struct SayEnd(Arc<Shared>);
+/// Reports the end of an agent's thread, also when a panic ends it.
+struct ReportEnd(Arc<Shared>);
 
-impl Drop for SayEnd {
+impl Drop for ReportEnd {
     fn drop(&mut self) {
         self.0.change(|state| {
-            // A thread that ends says how; one that could not has met a fault of ours.
+            // A thread that ends normally reports how. One that has not was ended by a panic.
             if matches!(state.phase, Phase::Starting | Phase::Working) {
                 state.phase = Phase::Failed;
-                state.problem =
-                    Some("a fault of the program; the terminal says more. Nothing is lost: go on".into());
+                state.problem = Some(
+                    "an error in the program; see the terminal. Nothing is lost, and you can resume".into(),
+                );
             }
         });
         self.0.end();
@@ -37,7 +38,7 @@ struct Running {
 /// All agents of a home.
 pub(crate) struct Runners {
     home: Home,
-    /// Approves everything after this pause: for demonstrations.
+    /// Approves everything after this pause, for demonstrations.
     automatic: Option<Duration>,
     running: Mutex<BTreeMap<String, Running>>,
 }
@@ -51,12 +52,12 @@ impl Runners {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the agent of a study says of itself, if it was started.
+    /// The shared state of a study's agent, if it was started.
     pub(crate) fn shared(&self, study: &str) -> Option<Arc<Shared>> {
         self.running().get(study).map(|running| running.shared.clone())
     }
 
-    /// Starts the agent of a study, unless it works already.
+    /// Starts the agent of a study, unless it is running.
     pub(crate) fn start(&self, study: &str) {
         let mut all = self.running();
         if all.get(study).is_some_and(|r| r.thread.as_ref().is_some_and(|thread| !thread.is_finished())) {
@@ -66,7 +67,7 @@ impl Runners {
         let (home, automatic) = (self.home.clone(), self.automatic);
         let (name, told) = (study.to_owned(), shared.clone());
         let work = move || {
-            let _say_end = SayEnd(told.clone());
+            let _report_end = ReportEnd(told.clone());
             let end = work(&home, &name, &told, automatic);
             told.change(|state| {
                 (state.roster, state.round, state.trouble) = (None, None, None);
@@ -90,20 +91,20 @@ impl Runners {
         all.insert(study.to_owned(), Running { shared, thread: spawned.ok() });
     }
 
-    /// Whether the agent of a study is at work, or about to stop.
+    /// Whether the agent of a study is running.
     pub(crate) fn is_working(&self, study: &str) -> bool {
         let all = self.running();
         all.get(study).is_some_and(|r| r.thread.as_ref().is_some_and(|thread| !thread.is_finished()))
     }
 
-    /// Stops the agent of a study, and waits until it has let go; false if an exchange keeps it.
+    /// Stops the agent of a study and waits for its end. Returns false if the current exchange takes too long.
     pub(crate) fn stop(&self, study: &str) -> bool {
         let Some(shared) = self.shared(study) else { return true };
         shared.stop();
-        if !shared.wait_until_ended(PATIENCE) {
+        if !shared.wait_until_ended(STOP_TIMEOUT) {
             return false;
         }
-        // The last thing that the thread does is to say that it is done.
+        // The thread reports its end as its last action, so this does not block.
         let thread = self.running().get_mut(study).and_then(|running| running.thread.take());
         if let Some(thread) = thread {
             let _ = thread.join();
@@ -111,18 +112,18 @@ impl Runners {
         true
     }
 
-    /// Starts every agent that was at work when the program ended, and erases copies of answers that are needed no more.
-    /// Gives what is wrong with single studies; the others do not suffer from it.
+    /// Starts every agent that was running when the program ended, and deletes copies of answers that are no longer needed.
+    /// Returns the problems of single studies, which do not affect the others.
     pub(crate) fn start_all(&self) -> Result<Vec<String>, AgentError> {
         let mut broken = Vec::new();
         for name in self.home.studies()? {
             let start = || -> Result<(), AgentError> {
                 let folder = self.home.study(&name)?;
-                let mut desk = Desk::read(&folder)?;
-                // A study whose results could not be written when it ended is not over: the agent tries again.
-                if folder.state_after(&folder.entries()?, desk.choices()).is_over() {
-                    desk.erase_copy(&folder)?;
-                } else if desk.works() {
+                let mut settings = OfficerSettings::read(&folder)?;
+                // A study whose results could not be written is not over yet, and the agent tries again.
+                if folder.state_after(&folder.entries()?, settings.choices()).is_over() {
+                    settings.erase_copy(&folder)?;
+                } else if settings.works() {
                     self.start(&name);
                 }
                 Ok(())

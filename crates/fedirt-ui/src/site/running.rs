@@ -1,6 +1,6 @@
-//! While it runs: who is waited for, the roster and rounds that need a yes, pause, and withdrawal.
+//! The page of a running study: what it waits for, rosters and rounds that need an approval, pause, and withdrawal.
 
-use super::desk::Desk;
+use super::officer_settings::OfficerSettings;
 use super::overview::subtitle;
 use super::records::sent_in_words;
 use super::shared::{Phase, State as AgentState};
@@ -17,10 +17,10 @@ use fedirt_model::statistics::Statistic;
 use fedirt_protocol::message::Turn;
 use std::time::Duration;
 
-/// Refusals that are shown, the latest first.
+/// Maximum number of refusals that are shown, the latest first.
 const REFUSALS: usize = 20;
-/// How often a study is looked at for pages that are open.
-const PACE: Duration = Duration::from_millis(500);
+/// Interval at which the state of a study is compared for open pages.
+const INTERVAL: Duration = Duration::from_millis(500);
 
 /// A statistic that a round asks for.
 struct Wanted {
@@ -37,7 +37,7 @@ fn wanted(statistics: &[(Statistic, usize)]) -> Vec<Wanted> {
     statistics.iter().map(one).collect()
 }
 
-/// A turn as people count: the attempt only if it is not the first.
+/// The name of a turn; the attempt is named only if it is not the first.
 fn named(turn: Turn) -> String {
     match turn.attempt {
         1 => format!("Round {}", turn.round),
@@ -77,21 +77,21 @@ struct RunningPage {
 pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
     let seen = app.find(&name)?;
     let entries = seen.folder.entries().map_err(told)?;
-    let stands = seen.folder.state_after(&entries, seen.desk.choices());
+    let stands = seen.folder.state_after(&entries, seen.settings.choices());
     let (over, finished) = (stands.is_over(), stands == StudyState::Finished);
     let state = app.runners.shared(&name).map(|shared| shared.state());
     let working = state.as_ref().is_some_and(|s| matches!(s.phase, Phase::Starting | Phase::Working));
     let state = state.unwrap_or_default();
     let asking = state.roster.is_some() || state.round.is_some();
-    let approved = seen.desk.approved_by.is_some();
+    let approved = seen.settings.approved_by.is_some();
     let (heading, class) = match state.phase {
         _ if finished => ("Finished", ""),
         _ if stands.is_withdrawn() => ("Withdrawn", "bad"),
         _ if over => ("Ended without results", "bad"),
         _ if !approved => ("Nothing runs yet", ""),
-        _ if seen.desk.paused && working => ("Pausing: the exchange under way ends first", ""),
-        _ if seen.desk.paused => ("Paused", ""),
-        Phase::Failed => ("Stopped: something is wrong", "bad"),
+        _ if seen.settings.paused && working => ("Pausing: the exchange under way ends first", ""),
+        _ if seen.settings.paused => ("Paused", ""),
+        Phase::Failed => ("Stopped because of an error", "bad"),
         _ if state.trouble.is_some() => ("The coordinator does not answer", "bad"),
         _ if state.roster.is_some() => ("The roster waits for you", "run"),
         _ if state.round.is_some() => ("A round waits for you", "run"),
@@ -109,14 +109,14 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         subtitle: subtitle(&seen),
         heading,
         class,
-        // What is asked of the officer says enough.
+        // While the officer is asked something, the question is shown in its place.
         waiting: if working && !asking { super::words::capital(&state.waiting) } else { String::new() },
         sent: sent_in_words(&seen.folder),
         answered: counted(uploads, "round", "rounds"),
         cautions: state.cautions.clone(),
         refusals,
-        ended: seen.desk.ended.clone(),
-        asked: seen.desk.asked.words(),
+        ended: seen.settings.ended.clone(),
+        asked: seen.settings.asked.words(),
         may_pause: working && !over,
         may_resume: approved && !working && !over,
         approved,
@@ -139,13 +139,13 @@ pub(super) async fn act(State(app): App, Path(name): Name, Extension(fields): Ex
     let back = at(&seen.study, "/running");
     let shared = app.runners.shared(&name);
     let stale = || {
-        let text = "This is not asked any more: the study has gone on. Nothing was done.";
-        PageError::bad(text).leading(&back, "See where it stands")
+        let text = "This question is no longer open, because the study has continued. Nothing was done.";
+        PageError::bad(text).leading(&back, "Show the state of the study")
     };
     match fields.get("act") {
         "roster" => {
             if !fields.has("compared") {
-                let text = "Tick that you have compared the fingerprint by telephone; without that the roster is not approved.";
+                let text = "Confirm that you have compared the fingerprint by telephone. Without that the roster is not approved.";
                 return Err(PageError::bad(text).leading(&back, "Back to the roster"));
             }
             shared.filter(|s| s.approve_roster(fields.get("fingerprint"))).ok_or_else(stale)?;
@@ -157,15 +157,15 @@ pub(super) async fn act(State(app): App, Path(name): Name, Extension(fields): Ex
         }
         word @ ("pause" | "resume") => {
             let paused = word == "pause";
-            if !paused && seen.desk.approved_by.is_none() {
-                let text = "Nothing is approved. Look at your file and at what will be sent first.";
-                return Err(PageError::bad(text).leading(&at(&seen.study, ""), "See what is next"));
+            if !paused && seen.settings.approved_by.is_none() {
+                let text = "Nothing is approved yet. First look at your file and at what will be sent.";
+                return Err(PageError::bad(text).leading(&at(&seen.study, ""), "Show the next step"));
             }
-            let mut desk = seen.desk.clone();
-            desk.paused = paused;
+            let mut settings = seen.settings.clone();
+            settings.paused = paused;
             let (app, name, folder) = (app.clone(), name.clone(), seen.folder.clone());
             let work = move || {
-                desk.write(&folder)?;
+                settings.write(&folder)?;
                 if paused {
                     app.runners.stop(&name);
                 } else {
@@ -180,13 +180,13 @@ pub(super) async fn act(State(app): App, Path(name): Name, Extension(fields): Ex
     Ok(Redirect::to(&back).into_response())
 }
 
-/// `GET /studies/{study}/events`: a word whenever the pages of the study should be fetched again.
+/// `GET /studies/{study}/events`: an event whenever the pages of the study should be fetched again.
 pub(super) async fn events(State(app): App, Path(name): Name) -> Page {
     let seen = app.find(&name)?;
     let mut stopping = app.stopping.clone();
     let state = move || {
         let said = app.runners.shared(&name).map(|shared| shared.state());
-        // The journal grows with everything that happens.
+        // Every event makes the journal longer.
         let length = std::fs::metadata(seen.folder.journal_path()).map_or(0, |about| about.len());
         let finished = seen.folder.results().join("fit.json").is_file();
         let chosen = std::fs::metadata(seen.folder.path().join("officer.toml"))
@@ -194,7 +194,7 @@ pub(super) async fn events(State(app): App, Path(name): Name) -> Page {
             .ok();
         Some(format!("{said:?} {length} {finished} {chosen:?}"))
     };
-    Ok(sse::stream(PACE, state, async move {
+    Ok(sse::stream(INTERVAL, state, async move {
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }))
 }
@@ -209,7 +209,7 @@ struct WithdrawPage {
 }
 
 fn nothing_left(seen: &SiteStudy) -> PageError {
-    let text = "The study is over for this site; there is nothing to withdraw from.";
+    let text = "The study is over for this site, so it cannot withdraw.";
     PageError::bad(text).leading(&at(&seen.study, ""), "Back to the study")
 }
 
@@ -251,22 +251,21 @@ pub(super) async fn withdraw(
     let work = move || {
         if !app.runners.stop(&name) {
             return Err(AgentError::Mismatch(
-                "the agent is in the middle of an exchange with the coordinator. Try again in a minute"
-                    .into(),
+                "an exchange with the coordinator is under way. Try again in a minute".into(),
             ));
         }
-        let mut desk = Desk::read(&seen.folder)?;
+        let mut settings = OfficerSettings::read(&seen.folder)?;
         let authority = seen.study.connection.authority()?;
         let mut https = Https::new(&seen.study.connection.address, authority.as_deref())?;
         let told = agent::withdraw(&seen.study, &mut https, &reason)?;
-        desk.ended = Some(match told {
+        settings.ended = Some(match told {
             Withdrawal::Told(turn) => format!("this site withdrew in {turn}"),
             Withdrawal::NotTold(why) => {
-                format!("this site withdrew; the coordinator does not know yet ({why}): tell its operator")
+                format!("this site withdrew. The coordinator was not informed ({why}), so tell its operator")
             }
         });
-        desk.write(&seen.folder)?;
-        desk.erase_copy(&seen.folder)
+        settings.write(&seen.folder)?;
+        settings.erase_copy(&seen.folder)
     };
     aside(work).await?.map_err(told)?;
     Ok(Redirect::to(&base).into_response())

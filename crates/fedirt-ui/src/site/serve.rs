@@ -1,8 +1,8 @@
-//! The server of the officer's pages: on loopback alone, with a key of its own for every start.
+//! The server of the officer's pages, on loopback only, with a new log-in key for every start.
 
-use super::desk::Desk;
 use super::invitation::Offers;
 use super::looked::{column_names, file_hash};
+use super::officer_settings::OfficerSettings;
 use super::runner::Runners;
 use super::{OfficerState, routes};
 use crate::session::Lifetimes;
@@ -22,18 +22,18 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex, watch};
 
-/// Where the pages are.
+/// The host of the pages.
 const HOST: &str = "127.0.0.1";
-/// The officer's name at the gate.
+/// The officer's name for logging in.
 const OFFICER: &str = "officer";
 
 /// How the pages are served.
 pub struct PagesSettings {
-    /// Port on loopback; 0: any.
+    /// Port on loopback; 0 for any free one.
     pub port: u16,
-    /// Somebody who may look and change nothing.
+    /// Name of an auditor, who sees everything and changes nothing.
     pub auditor: Option<String>,
-    /// Approves rosters and rounds by itself after this pause: for demonstrations only.
+    /// Approves rosters and rounds automatically after this pause, for demonstrations only.
     pub automatic: Option<Duration>,
 }
 
@@ -48,11 +48,11 @@ impl std::fmt::Debug for PagesSettings {
 pub struct Pages {
     /// Their address in a browser.
     pub address: String,
-    /// The link with which the officer logs in. It holds a key: print it to them alone.
+    /// The link with which the officer logs in. It contains a key, so only the officer may see it.
     pub link: String,
     /// The same for the auditor.
     pub auditor: Option<String>,
-    /// Studies that cannot go on, and why.
+    /// Studies that cannot continue, and why.
     pub broken: Vec<String>,
     runtime: Option<Runtime>,
     stop: watch::Sender<bool>,
@@ -78,10 +78,12 @@ impl std::fmt::Debug for OfficerState {
     }
 }
 
-/// Lets somebody in with a new key. Keys are nowhere but in memory: those of an earlier start open nothing.
+/// Adds a log-in with a new key. Keys are kept in memory only, so that keys of an earlier start are not valid.
 fn admit(logins: &mut Vec<Login>, name: &str, role: Role) -> Result<Secret, AgentError> {
     let mut bytes = [0; 32];
-    SysRng.try_fill_bytes(&mut bytes).map_err(|e| AgentError::Mismatch(format!("no randomness: {e}")))?;
+    SysRng
+        .try_fill_bytes(&mut bytes)
+        .map_err(|e| AgentError::Mismatch(format!("the operating system provides no random numbers: {e}")))?;
     let key = Secret::from_bytes(bytes);
     let created = clock::text(clock::now());
     logins.push(Login { name: name.to_owned(), role, hash: key.hash(), created });
@@ -89,13 +91,13 @@ fn admit(logins: &mut Vec<Login>, name: &str, role: Role) -> Result<Secret, Agen
 }
 
 async fn peer(mut request: Request, next: Next) -> axum::response::Response {
-    // Everybody is on this machine.
+    // All clients are on this machine.
     request.extensions_mut().insert(ConnectInfo(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
     next.run(request).await
 }
 
 impl Pages {
-    /// Serves the pages of a home, and starts the agents that were at work when they were last served.
+    /// Serves the pages of a home, and starts the agents that were running when the pages were last served.
     pub fn start(home: &Home, settings: PagesSettings) -> Result<Self, AgentError> {
         let lock = home.lock_pages()?;
         let told = |error: std::io::Error| {
@@ -120,7 +122,7 @@ impl Pages {
             .block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port)))
             .map_err(told)?;
         let port = listener.local_addr().map_err(told)?.port();
-        // By its number: `localhost` may mean ::1 to a browser, where somebody else could listen.
+        // As a number, because a browser may resolve `localhost` to ::1, where another program could listen.
         let address = format!("http://{HOST}:{port}/");
         let (stop, stopping) = watch::channel(false);
         let gate = GateSettings {
@@ -146,7 +148,7 @@ impl Pages {
             let end = async move {
                 let _ = ending.wait_for(|stopping| *stopping).await;
             };
-            // Nothing is lost when the server fails: agents go on, and the next start serves again.
+            // Nothing is lost when the server fails: the agents continue, and the pages can be started again.
             let _ = axum::serve(listener, pages).with_graceful_shutdown(end).await;
         });
         let link = |key: &Secret| format!("{address}login#{}", key.reveal());
@@ -162,8 +164,8 @@ impl Pages {
         })
     }
 
-    /// What an officer does from the invitation to the approval, in one step: for demonstrations. `budget` is ε and δ of the
-    /// students' account, where one is needed.
+    /// Everything that an officer does from the invitation to the approval in one step, for demonstrations. `budget` is ε and δ
+    /// of the students' account, where one is needed.
     pub fn take_part(
         &self,
         invitation: Invitation,
@@ -180,17 +182,18 @@ impl Pages {
         if let Some((epsilon, delta)) = budget {
             agent::open_account(home, &population, epsilon, delta)?;
         }
-        let mut desk = Desk::default();
-        desk.take_file(file.to_path_buf(), false);
-        (desk.mapped, desk.population, desk.approved_by) = (true, Some(population), Some(by.to_owned()));
-        desk.id = column_names(file)?.into_iter().find(|name| name == "id");
-        folder.consent(by, desk.asked.words(), file_hash(file)?)?;
-        desk.write(&folder)?;
+        let mut settings = OfficerSettings::default();
+        settings.take_file(file.to_path_buf(), false);
+        (settings.mapped, settings.population, settings.approved_by) =
+            (true, Some(population), Some(by.to_owned()));
+        settings.id = column_names(file)?.into_iter().find(|name| name == "id");
+        folder.consent(by, settings.asked.words(), file_hash(file)?)?;
+        settings.write(&folder)?;
         self.app.runners.start(&offer.plan.study);
         Ok(())
     }
 
-    /// Serves until the process is asked to end, then stops.
+    /// Serves until the process receives a signal to end, and then stops.
     pub fn until_signal(self) -> Result<(), AgentError> {
         let Some(runtime) = &self.runtime else { return Ok(()) };
         let asked = runtime.block_on(async {
@@ -210,7 +213,7 @@ impl Pages {
 }
 
 impl Drop for Pages {
-    /// Agents stop between two messages; what they were about is repeated at the next start.
+    /// Agents stop between two messages and continue at the next start.
     fn drop(&mut self) {
         self.stop.send_replace(true);
         self.app.runners.stop_all();

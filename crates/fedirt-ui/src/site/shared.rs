@@ -1,4 +1,4 @@
-//! What an agent's thread and the pages share: what it says of itself, and what the officer has decided.
+//! The state that an agent's thread shares with the pages: what the agent does, and what the officer has decided.
 
 use fedirt_privacy::secure::Fingerprint;
 use fedirt_protocol::message::Turn;
@@ -6,23 +6,23 @@ use fedirt_protocol::site::RoundShown;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What an agent does at present.
+/// What an agent is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
-    /// Reads the file.
+    /// It reads the file.
     #[default]
     Starting,
-    /// Takes part.
+    /// It takes part.
     Working,
-    /// Was stopped.
+    /// It was stopped.
     Stopped,
-    /// Cannot go on; `problem` says why.
+    /// It cannot continue; `problem` says why.
     Failed,
     /// The study is over.
     Over,
 }
 
-/// A roster that waits for the officer.
+/// A roster that waits for the officer's approval.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RosterShown {
     pub(crate) fingerprint: Fingerprint,
@@ -30,12 +30,12 @@ pub(crate) struct RosterShown {
     pub(crate) sites: Vec<(String, String, u64)>,
 }
 
-/// What an agent says of itself.
+/// What an agent reports to the pages.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct State {
     pub(crate) phase: Phase,
     pub(crate) waiting: String,
-    /// The coordinator does not answer.
+    /// Why the coordinator cannot be reached.
     pub(crate) trouble: Option<String>,
     pub(crate) problem: Option<String>,
     pub(crate) cautions: Vec<String>,
@@ -43,7 +43,7 @@ pub(crate) struct State {
     pub(crate) round: Option<RoundShown>,
 }
 
-/// What the officer has said yes to.
+/// What the officer has approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decided {
     /// This roster.
@@ -58,19 +58,19 @@ struct Inside {
     roster_approved: Option<Fingerprint>,
     round_approved: Option<(Turn, [u8; 32])>,
     stopping: bool,
-    /// The agent's thread is done.
+    /// Whether the agent's thread has ended.
     ended: bool,
 }
 
 impl Inside {
-    /// Whether the officer is asked something, and has not decided.
+    /// Whether the officer is asked something and has not decided.
     fn undecided(&self) -> bool {
         let asking = self.state.roster.is_some() || self.state.round.is_some();
         asking && self.roster_approved.is_none() && self.round_approved.is_none()
     }
 }
 
-/// What a thread and the pages share.
+/// The state of one agent, shared between its thread and the pages.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     inside: Mutex<Inside>,
@@ -82,7 +82,7 @@ impl Shared {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the agent says of itself.
+    /// What the agent reports.
     pub(crate) fn state(&self) -> State {
         self.inside().state.clone()
     }
@@ -100,14 +100,14 @@ impl Shared {
         self.told.notify_all();
     }
 
-    /// Sleeps, unless it is told to stop.
+    /// Sleeps until the time is over or the agent is asked to stop.
     pub(crate) fn sleep(&self, duration: Duration) {
         let inside = self.inside();
         let asleep = self.told.wait_timeout_while(inside, duration, |inside| !inside.stopping);
         drop(asleep.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The officer says yes to the roster that is shown, if it is this one.
+    /// Approves the roster that is shown, if it has this fingerprint.
     pub(crate) fn approve_roster(&self, fingerprint: &str) -> bool {
         let mut inside = self.inside();
         let shown = inside.state.roster.take_if(|shown| shown.fingerprint.matches(fingerprint));
@@ -116,7 +116,7 @@ impl Shared {
         inside.roster_approved.is_some()
     }
 
-    /// The officer says yes to the question that is shown, if it is this one.
+    /// Approves the question that is shown, if it is this one.
     pub(crate) fn approve_round(&self, question: [u8; 32]) -> bool {
         let mut inside = self.inside();
         let shown = inside.state.round.take_if(|shown| shown.question == question);
@@ -125,12 +125,12 @@ impl Shared {
         inside.round_approved.is_some()
     }
 
-    /// What the officer has decided, one thing at a time; and whether something is still asked. While something is asked
-    /// it waits for the decision, for a stop, or for this long.
-    pub(crate) fn decided(&self, patience: Duration) -> (Option<Decided>, bool) {
+    /// The officer's next decision, and whether a question is still open. While one is open, waits for the decision, for a
+    /// stop, or for the timeout.
+    pub(crate) fn decided(&self, timeout: Duration) -> (Option<Decided>, bool) {
         let waited = self
             .told
-            .wait_timeout_while(self.inside(), patience, |inside| inside.undecided() && !inside.stopping);
+            .wait_timeout_while(self.inside(), timeout, |inside| inside.undecided() && !inside.stopping);
         let mut inside = waited.unwrap_or_else(PoisonError::into_inner).0;
         let asking = inside.undecided();
         let roster = inside.roster_approved.take().map(Decided::Roster);
@@ -139,15 +139,15 @@ impl Shared {
         (decided, asking)
     }
 
-    /// The agent's thread is done.
+    /// Reports that the agent's thread has ended.
     pub(super) fn end(&self) {
         self.inside().ended = true;
         self.told.notify_all();
     }
 
-    /// Waits until the agent's thread is done; false if that takes longer.
-    pub(crate) fn wait_until_ended(&self, patience: Duration) -> bool {
-        let waited = self.told.wait_timeout_while(self.inside(), patience, |inside| !inside.ended);
+    /// Waits until the agent's thread has ended. Returns false after the timeout.
+    pub(crate) fn wait_until_ended(&self, timeout: Duration) -> bool {
+        let waited = self.told.wait_timeout_while(self.inside(), timeout, |inside| !inside.ended);
         waited.unwrap_or_else(PoisonError::into_inner).0.ended
     }
 }
@@ -165,7 +165,7 @@ mod tests {
         RoundShown { turn, question: [1; 32], released: 0, statistics: Vec::new() }
     }
 
-    /// The agent's thread is woken by the officer's yes, and by a stop; it does not look now and then.
+    /// The officer's approval and a stop wake the agent's thread at once; it does not poll.
     #[test]
     fn a_decision_and_a_stop_wake_the_agent() {
         let start = Instant::now();

@@ -1,8 +1,8 @@
-//! The first page: the studies of this site, and how to take part in another.
+//! The first page: the studies of this site, and the form for an invitation.
 
-use super::desk::Desk;
+use super::officer_settings::OfficerSettings;
 use super::shared::Phase;
-use super::{App, OfficerState, Page, hall_frame, told};
+use super::{App, OfficerState, Page, site_frame, told};
 use crate::{Frame, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -12,7 +12,7 @@ use fedirt_agent::{self as agent, StudyState, StudyStatus};
 struct Row {
     status: StudyStatus,
     state: String,
-    /// What stands in the way, or what to do.
+    /// What the officer has to do, if anything.
     asks: Option<&'static str>,
 }
 
@@ -26,11 +26,11 @@ struct StudiesPage {
     administers: bool,
 }
 
-/// What the officer of a study is waited for.
+/// What the officer of a study has to do.
 pub(super) fn asks(app: &OfficerState, name: &str) -> Option<&'static str> {
     let state = app.runners.shared(name)?.state();
     match state.phase {
-        Phase::Failed => Some("Something is wrong"),
+        Phase::Failed => Some("Stopped because of an error"),
         _ if state.trouble.is_some() => Some("The coordinator does not answer"),
         _ if state.roster.is_some() => Some("The roster waits for you"),
         _ if state.round.is_some() => Some("A round waits for you"),
@@ -43,7 +43,7 @@ pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>
     let (mut rows, mut broken) = (Vec::new(), Vec::new());
     for name in app.home.studies().map_err(told)? {
         let status = app.home.known_study(&name).and_then(|folder| {
-            let choices = Desk::read(&folder)?.choices();
+            let choices = OfficerSettings::read(&folder)?.choices();
             agent::status(&folder, choices)
         });
         match status {
@@ -51,7 +51,7 @@ pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>
                 let state = match status.state {
                     StudyState::Finished => "finished".into(),
                     StudyState::Ended => "ended without results".into(),
-                    StudyState::ResultsDue => "over; its results are not written yet".into(),
+                    StudyState::ResultsDue => "over, but its results are not written yet".into(),
                     StudyState::KeyMade
                     | StudyState::Enrolled
                     | StudyState::Consented
@@ -68,7 +68,7 @@ pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>
         }
     }
     Ok(render(&StudiesPage {
-        frame: hall_frame(&visitor, "Studies", "/"),
+        frame: site_frame(&visitor, "Studies", "/"),
         rows,
         broken,
         home: app.home.path().display().to_string(),

@@ -154,7 +154,7 @@ fn the_way_from_a_file_to_the_approval() {
     assert!(status == 200 && text.contains("Choose your file"), "{text}");
     let text = visit.check_with(&csv(1, 60), "");
     assert!(
-        text.contains("Nothing of your students has left this computer") && text.contains("60 students"),
+        text.contains("No data of your students have left this computer") && text.contains("60 students"),
         "{text}"
     );
     let (_, text) = visit.get("/studies/bank/preview");

@@ -1,4 +1,4 @@
-//! What things are called on the officer's pages.
+//! Sentences of the officer's pages.
 
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
@@ -8,20 +8,20 @@ use fedirt_protocol::terms::OnLoss;
 pub(super) fn who_learns_what(plan: &StudyPlan) -> &'static str {
     match plan.mode {
         Mode::Secure if plan.publish.effects_by_name => {
-            "The coordinator learns sums over all sites together, and this site's effect by name; a coordinator that \
-             computes may infer from the sums what students answered, and with site effects at which site."
+            "The coordinator learns sums over all sites together, and this site's effect by name. A coordinator may be \
+             able to infer from the sums what students answered, and with site effects at which site."
         }
         Mode::Secure if plan.cohort.on_loss == OnLoss::RevealLostSite => {
-            "The coordinator learns sums over all sites together. If a site is lost, it can compute what that site sent; and a \
-             coordinator that computes may infer from the sums what students answered, and with site effects at which site."
+            "The coordinator learns sums over all sites together. If a site is lost, it can compute what that site sent. A \
+             coordinator may also be able to infer from the sums what students answered, and with site effects at which site."
         }
         Mode::Plain => {
-            "The coordinator sees this site's sums by name, and can rebuild single students' answers from them: it must be \
-             trusted like a holder of the data."
+            "The coordinator sees this site's sums by name, and can reconstruct single students' answers from them. It must \
+             be as trustworthy as a holder of the data."
         }
         Mode::Secure => {
             "The coordinator is sent sums over all sites together; of this site by name only how many students take part and \
-             which answer codes occur (the other sites see the number too). If it computes, it may infer from the sums what \
+             which answer codes occur (the other sites see the number too). It may be able to infer from the sums what \
              students answered, and with site effects which answers belong to the same site."
         }
         Mode::Private => {
@@ -31,25 +31,25 @@ pub(super) fn who_learns_what(plan: &StudyPlan) -> &'static str {
     }
 }
 
-/// ε for somebody who has never heard of it.
+/// The meaning of ε in words (Wasserman & Zhou 2010: the bound on posterior probabilities).
 pub(super) fn epsilon_in_words(plan: &StudyPlan) -> Option<String> {
     let privacy = plan.privacy.as_ref().filter(|_| plan.mode == Mode::Private)?;
     // Posterior odds change by at most e^ε; from even odds that is this probability.
     let certain = 100.0 / (1.0 + (-privacy.epsilon).exp());
     Some(format!(
-        "ε = {}: somebody who thinks it as likely as not that a certain student's answers are among the data can be at most \
-         {certain:.0} % sure of it after the study (but for a chance of δ = {:e}). The smaller ε, the less anyone learns.",
+        "ε = {}: somebody who considers it as likely as not that a certain student's answers are among the data can be at most \
+         {certain:.0} % sure of it after the study (except with a probability of δ = {:e}). The smaller ε, the less anyone learns.",
         privacy.epsilon, privacy.delta
     ))
 }
 
-/// With a capital at its beginning.
+/// The text with a capital letter at its beginning.
 pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// With a capital at its beginning and a full stop at its end.
+/// The text with a capital letter at its beginning and a full stop at its end.
 pub(super) fn sentence(text: &str) -> String {
     let text = capital(text.trim());
     if text.ends_with(['.', '!', '?', ':', ';']) { text } else { text + "." }

@@ -1,8 +1,8 @@
-//! The work of one agent: from the approved file to the written results.
+//! The run of one agent, from the approved file to the written results.
 
-use super::desk::{Asked, Desk};
 use super::looked::file_hash;
 use super::officer::AtThePages;
+use super::officer_settings::{Asked, OfficerSettings};
 use super::shared::{Decided, Phase, Shared};
 use fedirt_agent::{
     self as agent, Agent, AgentError, End, Home, Https, Own, OwnResponses, Study, StudyFolder, Transport,
@@ -12,12 +12,12 @@ use fedirt_protocol::policy::{Approval, Policy};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long polls wait, in seconds: as long, at most, until a pause takes hold.
-const WAIT: u32 = 5;
-/// While the officer is asked something: how often the coordinator is asked for news, such as the end of the study.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How long a poll waits, in seconds. A pause takes effect after this time at the latest.
+const POLL_SECONDS: u32 = 5;
+/// How often the coordinator is polled while the officer is asked something; the study may end meanwhile.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The coordinator, as long as nobody calls the agent away.
+/// A transport that stops when the agent is asked to stop.
 struct Interruptible {
     https: Https,
     shared: Arc<Shared>,
@@ -66,7 +66,7 @@ impl Transport for Interruptible {
     }
 }
 
-/// Takes part in a study until it is over, or the agent is called away.
+/// Takes part in a study until it is over or the agent is asked to stop.
 pub(super) fn work(
     home: &Home,
     name: &str,
@@ -75,17 +75,19 @@ pub(super) fn work(
 ) -> Result<Phase, String> {
     let told = |error: AgentError| error.to_string();
     let folder = home.known_study(name).map_err(told)?;
-    let desk = Desk::read(&folder).map_err(told)?;
-    if !desk.works() {
-        return Err("nothing is approved: look at the file and at what will be sent, and approve it".into());
+    let settings = OfficerSettings::read(&folder).map_err(told)?;
+    if !settings.works() {
+        return Err(
+            "nothing is approved yet: look at the file and at what will be sent, and approve it".into()
+        );
     }
-    check_file(&folder, &desk).map_err(told)?;
+    check_file(&folder, &settings).map_err(told)?;
     let study = folder.load().map_err(told)?;
     let mut policy = home.policy().map_err(told)?;
-    let asked = if policy.approval == Approval::EachRound { Asked::EachRound } else { desk.asked };
-    // Every round is shown to the officer who sits at the pages, and who answers by what was approved.
+    let asked = if policy.approval == Approval::EachRound { Asked::EachRound } else { settings.asked };
+    // The policy asks for every round, and `AtThePages` answers according to the approval.
     policy.approval = Approval::EachRound;
-    let own = agent::read_for_plan(&desk.files(), &desk.options(), &study.plan).map_err(told)?;
+    let own = agent::read_for_plan(&settings.files(), &settings.options(), &study.plan).map_err(told)?;
     let ids = own.ids.clone();
     let mut officer = AtThePages {
         shared: shared.clone(),
@@ -93,7 +95,7 @@ pub(super) fn work(
         trusting: policy.trust_roster_from_coordinator,
         automatic,
     };
-    let mut agent = open(home, study, policy, own, desk.population.as_deref(), shared).map_err(told)?;
+    let mut agent = open(home, study, policy, own, settings.population.as_deref(), shared).map_err(told)?;
     shared.change(|state| state.phase = Phase::Working);
     let end = loop {
         if shared.stopping() {
@@ -111,31 +113,31 @@ pub(super) fn work(
         let (study, table) = agent.into_parts();
         agent::write_results(home, &study, fit, Own { place, table, ids }, true).map_err(told)?;
     }
-    // Read again: the officer may have called a pause meanwhile.
-    let mut desk = Desk::read(&folder).map_err(told)?;
+    // Read again, because the officer may have paused the study meanwhile.
+    let mut settings = OfficerSettings::read(&folder).map_err(told)?;
     if let End::Ended(reason) = end {
-        desk.ended = Some(format!("The coordinator says: {}", shortened(&reason)));
+        settings.ended = Some(format!("The coordinator says: {}", shortened(&reason)));
     }
-    desk.write(&folder).and_then(|()| desk.erase_copy(&folder)).map_err(told)?;
+    settings.write(&folder).and_then(|()| settings.erase_copy(&folder)).map_err(told)?;
     Ok(Phase::Over)
 }
 
-/// The coordinator's words, as far as a page has room for them.
+/// The beginning of a text of the coordinator, without control characters.
 fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(500).collect()
 }
 
-/// Whether the file is the one that was approved.
-fn check_file(folder: &StudyFolder, desk: &Desk) -> Result<(), AgentError> {
+/// Refuses a file that has changed since it was approved.
+fn check_file(folder: &StudyFolder, settings: &OfficerSettings) -> Result<(), AgentError> {
     let approved = folder.entries()?.into_iter().rev().find_map(|entry| match entry.record {
         agent::Record::Consented { file_sha256, .. } => Some(file_sha256),
         _ => None,
     });
-    let Some(file) = desk.file.as_deref() else { return Ok(()) };
+    let Some(file) = settings.file.as_deref() else { return Ok(()) };
     if approved.is_some_and(|approved| file_hash(file).is_ok_and(|hash| hash != approved)) {
         return Err(AgentError::Mismatch(format!(
-            "{} has changed since it was approved. Put the file back as it was; or, if this site has not joined yet, look at it \
-             once more and approve it",
+            "{} has changed since it was approved. Restore the file; or, if this site has not joined yet, look at it \
+             again and approve it",
             file.display()
         )));
     }
@@ -157,14 +159,14 @@ fn open(
     Ok(agent)
 }
 
-/// What the officer has decided, or one exchange with the coordinator.
+/// Carries out a decision of the officer, or one exchange with the coordinator.
 fn step(
     agent: &mut Agent<Interruptible>,
     officer: &mut AtThePages,
     shared: &Shared,
 ) -> Result<Option<End>, AgentError> {
-    let (decided, asking) = shared.decided(LOOK_AGAIN);
-    agent.wait_seconds(if asking { 0 } else { WAIT });
+    let (decided, asking) = shared.decided(POLL_INTERVAL);
+    agent.wait_seconds(if asking { 0 } else { POLL_SECONDS });
     match decided {
         Some(Decided::Roster(fingerprint)) => agent.approve_roster(fingerprint, officer),
         Some(Decided::Round(turn, question)) => agent.approve_round(turn, question, officer),

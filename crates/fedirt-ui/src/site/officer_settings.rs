@@ -1,5 +1,5 @@
-//! What the officer has chosen for a study: which file, what its columns are, how often to be asked. `officer.toml` in the
-//! study's folder, so that a program that is started again goes on as it was told.
+//! The officer's settings for a study: the file, the use of its columns, how often to ask. They are stored as `officer.toml` in
+//! the study's folder, so that they survive a restart of the program.
 
 use fedirt_agent::{AgentError, OfficerChoices, StudyFolder};
 use fedirt_data::ReadOptions;
@@ -10,12 +10,12 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Asked {
-    /// Once for all rounds; the site's rules guard each of them.
+    /// Once for all rounds; the site's rules are checked in each of them.
     #[default]
     Once,
     /// Before every round.
     EachRound,
-    /// Once for so many rounds, then again before each.
+    /// Once for this many rounds, and then before each further one.
     Rounds(u32),
 }
 
@@ -31,14 +31,14 @@ impl Asked {
     }
 }
 
-/// The officer's choices.
+/// The officer's settings for a study.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Desk {
-    /// The file of answers; none yet.
+pub(crate) struct OfficerSettings {
+    /// The file of answers, if one is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<PathBuf>,
-    /// Whether it is a copy that the pages made, and erase when the study is over.
+    /// Whether the file is a copy that the pages made, which they delete when the study is over.
     pub(crate) copied: bool,
     /// Column of identifiers.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,24 +50,24 @@ pub(crate) struct Desk {
     pub(crate) ignore: Vec<String>,
     /// Codes that mean "no answer".
     pub(crate) missing: Vec<String>,
-    /// Whether the columns were looked at.
+    /// Whether the officer has confirmed the use of the columns.
     pub(crate) mapped: bool,
-    /// What the students are called in the ledger.
+    /// The name of the students in the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) population: Option<String>,
     /// How often to ask.
     pub(crate) asked: Asked,
-    /// Who has approved what is sent; nobody yet.
+    /// Who has approved what is sent, if somebody has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) approved_by: Option<String>,
-    /// Whether the officer has called a pause.
+    /// Whether the officer has paused the study.
     pub(crate) paused: bool,
     /// Why the study ended without a result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended: Option<String>,
 }
 
-impl Desk {
+impl OfficerSettings {
     fn path(folder: &StudyFolder) -> PathBuf {
         folder.path().join("officer.toml")
     }
@@ -77,7 +77,7 @@ impl Desk {
         folder.path().join("answers")
     }
 
-    /// What was chosen so far.
+    /// Reads the settings; the defaults if there are none yet.
     pub(crate) fn read(folder: &StudyFolder) -> Result<Self, AgentError> {
         let path = Self::path(folder);
         match folder.read_text("officer.toml")? {
@@ -88,14 +88,14 @@ impl Desk {
         }
     }
 
-    /// Keeps it.
+    /// Writes the settings.
     pub(crate) fn write(&self, folder: &StudyFolder) -> Result<(), AgentError> {
         let wrong =
             |e: toml::ser::Error| AgentError::Settings { path: Self::path(folder), reason: e.to_string() };
         folder.write_text("officer.toml", &toml::to_string(self).map_err(wrong)?)
     }
 
-    /// For the reader.
+    /// The settings as options of the reader.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             site: None,
@@ -107,27 +107,27 @@ impl Desk {
         }
     }
 
-    /// The file, for the reader.
+    /// The chosen file as a list for the reader.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.file.iter().cloned().collect()
     }
 
-    /// Whether the agent is to work.
+    /// Whether the agent should run.
     pub(crate) fn works(&self) -> bool {
         self.approved_by.is_some() && !self.paused && self.ended.is_none()
     }
 
-    /// What these choices say about where the study stands.
+    /// The settings that the state of the study depends on.
     pub(crate) fn choices(&self) -> OfficerChoices {
         OfficerChoices { approved: self.approved_by.is_some(), ended: self.ended.is_some() }
     }
 
-    /// Another file: what was said about the columns of the last one does not count any more, nor does an approval.
+    /// Chooses another file. The settings for the columns of the previous file and an approval are dropped.
     pub(crate) fn take_file(&mut self, file: PathBuf, copied: bool) {
         *self = Self { file: Some(file), copied, population: self.population.take(), ..Self::default() };
     }
 
-    /// Erases every copy of answers that the pages made.
+    /// Deletes every copy of answers that the pages made.
     pub(crate) fn erase_copy(&mut self, folder: &StudyFolder) -> Result<(), AgentError> {
         folder.erase_folder(&Self::copies(folder))?;
         if self.copied {
@@ -143,23 +143,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn choices_are_kept_and_forgotten_with_the_file() {
+    fn settings_are_stored_and_dropped_with_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let home = fedirt_agent::Home::init(dir.path(), &mut rand::rand_core::UnwrapErr(rand::rngs::SysRng))
             .unwrap()
             .0;
         let folder = home.study("bank").unwrap();
         std::fs::create_dir_all(folder.path()).unwrap();
-        assert_eq!(Desk::read(&folder).unwrap(), Desk::default());
-        let mut desk = Desk { asked: Asked::Rounds(3), missing: vec!["9".into()], ..Desk::default() };
-        desk.take_file("a.csv".into(), false);
-        assert!(desk.missing.is_empty() && desk.asked == Asked::Once);
-        desk.approved_by = Some("Ada".into());
-        desk.write(&folder).unwrap();
-        let again = Desk::read(&folder).unwrap();
-        assert!(again == desk && again.works());
+        assert_eq!(OfficerSettings::read(&folder).unwrap(), OfficerSettings::default());
+        let mut settings = OfficerSettings {
+            asked: Asked::Rounds(3),
+            missing: vec!["9".into()],
+            ..OfficerSettings::default()
+        };
+        settings.take_file("a.csv".into(), false);
+        assert!(settings.missing.is_empty() && settings.asked == Asked::Once);
+        settings.approved_by = Some("Ada".into());
+        settings.write(&folder).unwrap();
+        let again = OfficerSettings::read(&folder).unwrap();
+        assert!(again == settings && again.works());
         std::fs::write(folder.path().join("officer.toml"), "colour = 1").unwrap();
-        assert!(Desk::read(&folder).unwrap_err().to_string().contains("officer.toml"));
+        assert!(OfficerSettings::read(&folder).unwrap_err().to_string().contains("officer.toml"));
     }
 
     #[test]
@@ -169,16 +173,17 @@ mod tests {
             .unwrap()
             .0;
         let folder = home.study("bank").unwrap();
-        let copy = Desk::copies(&folder).join("a.csv");
-        std::fs::create_dir_all(Desk::copies(&folder)).unwrap();
+        let copy = OfficerSettings::copies(&folder).join("a.csv");
+        std::fs::create_dir_all(OfficerSettings::copies(&folder)).unwrap();
         std::fs::write(&copy, "x").unwrap();
         let elsewhere = dir.path().join("own.csv");
         std::fs::write(&elsewhere, "x").unwrap();
-        let mut own = Desk { file: Some(elsewhere.clone()), ..Desk::default() };
+        let mut own = OfficerSettings { file: Some(elsewhere.clone()), ..OfficerSettings::default() };
         own.erase_copy(&folder).unwrap();
         assert!(!copy.exists() && elsewhere.exists() && own.file.is_some());
         std::fs::write(&copy, "x").unwrap();
-        let mut copied = Desk { file: Some(copy.clone()), copied: true, ..Desk::default() };
+        let mut copied =
+            OfficerSettings { file: Some(copy.clone()), copied: true, ..OfficerSettings::default() };
         copied.erase_copy(&folder).unwrap();
         assert!(!copy.exists() && copied.file.is_none());
     }
