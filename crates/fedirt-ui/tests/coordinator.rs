@@ -166,7 +166,7 @@ fn a_study_from_the_form() {
     for (key, value, told) in [
         ("study", "../x", "does not begin with a dot"),
         ("students", "many", "A whole number from 1"),
-        ("sites", "", "one a line"),
+        ("sites", "", "one per line"),
         ("items", "", "Paste a codebook"),
         ("n_min", "9", "cohort"),
         ("binary", "3pl", "no model"),

@@ -178,7 +178,7 @@ fn the_way_from_a_file_to_the_approval() {
     assert_eq!(visit.post("/studies/bank/running", &[("act", "pause")]).0, 303);
     assert!(visit.get("/studies/bank/running").1.contains("Paused"));
     let (status, text) = visit.post("/studies/bank/running", &[("act", "round"), ("turn", "round 1")]);
-    assert!(status == 400 && text.contains("not asked any more"), "{text}");
+    assert!(status == 400 && text.contains("no longer open"), "{text}");
 }
 
 #[test]
