@@ -1,4 +1,4 @@
-//! A calibration: coordinator and all sites in one process, from responses to estimates.
+//! A calibration with the coordinator and all sites in one process, from responses to estimates.
 
 use crate::options::{FitMode, FitOptions, OptionProblem};
 use fedirt_data::results::recoded;
@@ -49,7 +49,7 @@ pub fn fit(responses: &Responses, options: &FitOptions) -> Result<Calibration, F
     fit_with(responses, options, &mut UnwrapErr(SysRng), &mut Unobserved)
 }
 
-/// [`fit`] with given randomness, and with somebody who watches round by round: a progress bar, or a
+/// [`fit`] with a given random generator and an observer of the rounds, such as a progress bar or a
 /// [`Transcript`](crate::Transcript).
 ///
 /// ```
@@ -74,7 +74,21 @@ pub fn fit_with(
     prepare(responses, options)?.run(random, observer)
 }
 
-/// A calibration that is ready to run: plan and tables, after everything was checked that can be checked beforehand.
+/// A calibration that is ready to run: plan and tables, after all checks that do not need estimates.
+///
+/// ```
+/// use fedirt::{FitOptions, Input, ReadOptions, prepare, read};
+/// use fedirt_protocol::in_process::Unobserved;
+/// use rand::SeedableRng;
+///
+/// let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let prepared = prepare(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
+/// assert_eq!(prepared.sites[0].0, "north");
+/// let mut random = rand::rngs::ChaCha20Rng::from_seed([7; 32]);
+/// assert_eq!(prepared.run(&mut random, &mut Unobserved)?.fit.n, 6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Prepared {
     /// What is calibrated, and how.
@@ -83,37 +97,55 @@ pub struct Prepared {
     pub setting: Setting,
     /// The sites by name, each with a column for every item of the plan.
     pub sites: Vec<(String, ResponseTable)>,
-    /// What the reader of the results should know.
+    /// Warnings for readers of the results.
     pub warnings: Vec<Warning>,
-    /// What whoever holds the data should know, and the results do not tell.
+    /// Notes for the holder of the data, which are not part of the results.
     pub notes: Vec<FitNote>,
     ids: Vec<Option<Vec<String>>>,
 }
 
-/// What a calibration found.
+/// The result of a calibration.
+///
+/// ```
+/// # use fedirt::{FitOptions, Input, ReadOptions, fit, read};
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let calibration = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
+/// assert_eq!(calibration.fit.items.len(), 3);
+/// assert_eq!(calibration.covariance.names.len(), calibration.covariance.matrix.nrows());
+/// assert!(calibration.notes.is_empty() && calibration.scored_without_effect().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Calibration {
     /// The estimates: the content of `fit.json`.
     pub fit: Fit,
     /// Covariances of all estimates.
     pub covariance: Covariance,
-    /// What whoever holds the data should know, and the results do not tell.
+    /// Notes for the holder of the data, which are not part of the results.
     pub notes: Vec<FitNote>,
     sites: Vec<SiteAfter>,
     ids: Vec<Option<Vec<String>>>,
 }
 
-/// What whoever holds the data should know.
+/// A note for the holder of the data.
+///
+/// ```
+/// use fedirt::{Audience, FitNote};
+///
+/// let note = FitNote::IncompleteRows(3);
+/// assert!(note.told(Audience::CommandLine).contains("--missing-answers wrong"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum FitNote {
-    /// What the reader of the files noted.
+    /// A note of the reader of the files.
     Reading(Note),
-    /// Rows that lack an answer, and count for nothing in a private fit.
+    /// Rows that lack an answer and are left out of a private fit.
     IncompleteRows(u64),
 }
 
 impl FitNote {
-    /// The note for somebody.
+    /// The note in the words of the audience.
     pub fn told(&self, audience: Audience) -> String {
         match self {
             Self::Reading(note) => note.told(audience),
@@ -123,17 +155,32 @@ impl FitNote {
                     Audience::Library | Audience::Page => ("`missing` = wrong", "`booklets`"),
                 };
                 format!(
-                    "{rows} rows lack an answer, and count for nothing; {wrong} counts such answers as wrong, {booklets} tells who was given what"
+                    "{rows} rows lack an answer and are left out; {wrong} scores such answers as wrong, {booklets} says which students were given which items"
                 )
             }
         }
     }
 }
 
-/// What is wrong with booklets.
+/// A problem with booklets.
+///
+/// ```
+/// use fedirt::{BookletItems, BookletProblem, FitError, FitMode, FitOptions, PrivateOptions};
+/// # use fedirt::{Input, ReadOptions, fit, read};
+///
+/// # let text = "I1,I2\n0,1\n1,1\n1,0\n0,0\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let booklets = vec![BookletItems { name: "A".into(), items: vec!["I1".into(), "I9".into()] }];
+/// let mode = FitMode::Private(PrivateOptions { booklets, ..PrivateOptions::default() });
+/// let Err(FitError::Booklets(problems)) = fit(&responses, &FitOptions { mode, ..FitOptions::default() }) else {
+///     panic!("there is no item I9");
+/// };
+/// assert!(matches!(&problems.0[0], BookletProblem::NoSuchItem { item, .. } if item == "I9"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BookletProblem {
-    /// A booklet names an item that is not there.
+    /// A booklet names an item that does not exist.
     NoSuchItem {
         /// The booklet.
         booklet: String,
@@ -160,23 +207,32 @@ impl fmt::Display for BookletProblem {
     }
 }
 
-/// Why there is no calibration.
+/// Why a calibration is not possible.
+///
+/// ```
+/// use fedirt::{FitError, FitOptions, Input, ReadOptions, Settings, fit, read};
+///
+/// let responses = read([Input::new("north.csv", "I1,I2\n0,1\n1,0\n".as_bytes())], &ReadOptions::default())?;
+/// let options = FitOptions { settings: Settings { max_rounds: 1, ..Settings::default() }, ..FitOptions::default() };
+/// assert!(matches!(fit(&responses, &options), Err(FitError::Options(problems)) if problems.0.len() == 1));
+/// # Ok::<(), fedirt::Problems>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FitError {
-    /// Options that cannot be, all of them.
+    /// All invalid options.
     #[error(transparent)]
     Options(#[from] Errors<OptionProblem>),
-    /// Items that cannot be calibrated as asked, all of them.
+    /// All items that cannot be calibrated with these options.
     #[error(transparent)]
     Items(#[from] Errors<ItemProblem>),
-    /// Booklets that cannot be, all of them.
+    /// All problems with booklets.
     #[error(transparent)]
     Booklets(#[from] Errors<BookletProblem>),
-    /// Weights in a private fit.
+    /// The students have weights, which a private fit does not support.
     #[error("weights cannot be kept private: one student's would move everybody's sums")]
     PrivateWeights,
-    /// A table that contradicts itself.
+    /// A table of responses is inconsistent.
     #[error(transparent)]
     Table(#[from] TableError),
     /// The calibration could not be carried out.
@@ -272,7 +328,7 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     Ok(Prepared { plan, setting, sites, warnings, notes, ids })
 }
 
-/// Whether a note matters to whoever uses the results, and not only to whoever made the files.
+/// Whether a note matters to users of the results, and not only to the holder of the files.
 fn matters(kind: &NoteKind) -> bool {
     match kind {
         NoteKind::UnusedColumn { .. }
@@ -329,7 +385,7 @@ fn large_delta(delta: f64, students: u64) -> Result<Option<Warning>, Errors<Opti
 }
 
 impl Prepared {
-    /// Runs the calibration to its end. Randomness is for keys and noise.
+    /// Runs the calibration. The random generator is used for keys and noise.
     pub fn run(
         self,
         random: &mut impl CryptoRng,
@@ -342,7 +398,7 @@ impl Prepared {
         Ok(rest.finish(finished, sites))
     }
 
-    /// The calibration, from what another way of running it gave back.
+    /// Makes the calibration from the result of another way to run it.
     pub fn finish(self, finished: Finished, sites: Vec<SiteAfter>) -> Calibration {
         let Finished { mut fit, covariance } = finished;
         let mut warnings = self.warnings;
@@ -355,9 +411,9 @@ impl Prepared {
     }
 }
 
-/// What a private fit in one process does not do.
+/// The warning that a private fit in one process is not recorded in a ledger.
 fn no_ledger() -> Warning {
-    let message = "this run is in no ledger: ε is for this run alone, and every further run on the same students adds to it. `fedirt site` keeps an account";
+    let message = "this run is not recorded in a ledger: ε is for this run alone, and every further run on the same students adds to it. `fedirt site` keeps a ledger";
     Warning { code: "no_ledger".to_owned(), message: message.to_owned() }
 }
 
@@ -392,7 +448,8 @@ impl Calibration {
         Ok(Scores { method: options.method, sites, notes: Vec::new() })
     }
 
-    /// A sentence on sites whose students are scored as if they were at the average site, although sites differ.
+    /// A sentence that names the sites whose students are scored with the effect 0 although sites differ, because their effects
+    /// are not known.
     pub fn scored_without_effect(&self) -> Option<String> {
         let without = |(at, site): &(usize, &FitSite)| self.effect(*at, site).is_none();
         let names: Vec<&str> =

@@ -1,17 +1,17 @@
-//! fedirt as a library: calibrate tests across sites without pooling answers. Tables and values in, values out; nothing
-//! here prints, and no file is needed.
+//! fedirt as a library: calibrates tests across sites without pooling answers. The functions take tables and values and return
+//! values. Nothing here prints or needs files.
 //!
 //! | what | how |
 //! | --- | --- |
 //! | response tables | [`read`] any bytes, or [`Responses::from_columns`] from memory |
-//! | what is in them | [`check()`] |
-//! | what in them may be no answer | [`questions()`] |
+//! | a summary of tables | [`check()`] |
+//! | codes and columns that may not be answers | [`questions()`] |
 //! | a calibration | [`fit()`] with [`FitOptions`]: `plain`, `secure` or `private` |
 //! | scores of students | [`score()`] |
-//! | two fits side by side | [`compare()`] |
+//! | a comparison of two fits | [`compare()`] |
 //! | data with known parameters | [`simulate()`] |
-//! | what a private study can expect | [`privacy::plan`] |
-//! | a page about a fit | `report`, with the feature of that name |
+//! | expected standard errors of a private study | [`privacy::plan`] |
+//! | a report on a fit (HTML) | `report`, with the feature of that name |
 //!
 //! ```
 //! use fedirt::{FitOptions, Input, ReadOptions, fit, read};
@@ -27,7 +27,7 @@
 //! ```
 //!
 //! The feature `cli` (on by default) builds the program `fedirt` with its servers and pages; `report` (on by default) adds
-//! pictures. Without default features there is neither web server nor store, TLS or picture in the tree of dependencies.
+//! figures. Without default features the dependencies include neither a web server nor a store, TLS or figures.
 
 mod fit;
 mod options;
@@ -35,24 +35,194 @@ pub mod privacy;
 mod simulate;
 mod transcript;
 
-pub use fedirt_data::{
-    Audience, BookletItems, Cause, CodebookItem, Comparison, Description, Errors, FixedItem, Input, ItemBank,
-    ItemPair, ItemProblem, ItemValue, Note, Problem, Problems, ReadOptions, ResponseColumns, Responses,
-    ScoreError, ScoreNote, ScoreOptions, Scores, Settled, SiteResponses, SiteScores, Steps, StudentScore,
-    questions, read, read_booklets, read_codebook, read_fixed_items, results,
+/// ```
+/// use fedirt::{Input, ReadOptions, ResponseColumns, Responses, read};
+///
+/// let text = "pupil,I1,I2\na,0,1\nb,1,9\n";
+/// let options = ReadOptions { id: Some("pupil".into()), missing: vec!["9".into()], ..ReadOptions::default() };
+/// let read = read([Input::new("north.csv", text.as_bytes())], &options)?;
+/// let columns = ResponseColumns {
+///     items: vec![("I1".into(), vec![Some(0), Some(1)]), ("I2".into(), vec![Some(1), None])],
+///     id: Some(vec!["a".into(), "b".into()]),
+///     ..ResponseColumns::default()
+/// };
+/// let in_memory = Responses::from_columns([("north", columns)])?;
+/// assert_eq!(read.sites[0].items, in_memory.sites[0].items);
+/// assert_eq!(read.sites[0].table, in_memory.sites[0].table);
+/// # Ok::<(), fedirt::Problems>(())
+/// ```
+pub use fedirt_data::{Input, ReadOptions, ResponseColumns, Responses, SiteResponses, read};
+
+/// ```
+/// use fedirt::{Audience, Cause, Input, ReadOptions, read};
+///
+/// let text = "I1,I2\n0,x\n1,1\n";
+/// let problems = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default()).expect_err("x is no code");
+/// let problem = problems.iter().next().expect("a problem");
+/// assert_eq!((problem.line, problem.column.as_deref()), (Some(2), Some("I2")));
+/// assert!(!matches!(problem.cause, Cause::GapCodes { .. }));
+/// assert!(problem.told(Audience::CommandLine).contains("--missing x"));
+/// ```
+pub use fedirt_data::{Audience, Cause, Note, Problem, Problems};
+
+/// ```
+/// use fedirt::{Input, ReadOptions, Settled, questions, read};
+///
+/// let text = "I1,I2\n0,1\n9,1\n1,0\n1,1\n0,0\n";
+/// let input = |name: &str| Some(Input::new(name.to_owned(), text.as_bytes()));
+/// let responses = read(input("north.csv"), &ReadOptions::default())?;
+/// // Is the 9 of item I1 an answer? Only the user knows.
+/// assert!(questions(&responses, &ReadOptions::default(), &Settled::default(), input).is_err());
+/// let settled = Settled { codes: vec!["I1".into()], items: false };
+/// assert!(questions(&responses, &ReadOptions::default(), &settled, input).is_ok());
+/// # Ok::<(), fedirt::Problems>(())
+/// ```
+pub use fedirt_data::{Settled, questions};
+
+/// ```
+/// use fedirt::{FitError, FitOptions, Input, ReadOptions, fit, read, read_codebook};
+///
+/// let codebook = read_codebook(Input::new("codebook.csv", "item,categories,model\nI1,2,2pl\nI2,3,grm\n".as_bytes()))?;
+/// assert_eq!(codebook[1].model.as_deref(), Some("grm"));
+/// let text = "I1,I2\n0,1\n1,7\n1,0\n";
+/// let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// // The codebook does not declare the 7: an `ItemProblem` says so.
+/// let refused = fit(&responses, &FitOptions { codebook: Some(codebook), ..FitOptions::default() });
+/// assert!(matches!(refused, Err(FitError::Items(problems)) if problems.0.len() == 1));
+/// # Ok::<(), fedirt::Problems>(())
+/// ```
+pub use fedirt_data::{CodebookItem, Errors, ItemProblem, read_codebook};
+
+/// ```
+/// use fedirt::{Input, Steps, read_fixed_items};
+///
+/// let fixed = read_fixed_items(Input::new("fixed.csv", "item,a,b\nI1,1.2,-0.5\n".as_bytes()))?;
+/// assert_eq!((fixed[0].a, &fixed[0].steps), (1.2, &Steps::Difficulties(vec![-0.5])));
+/// # Ok::<(), fedirt::Problems>(())
+/// ```
+pub use fedirt_data::{FixedItem, Steps, read_fixed_items};
+
+/// ```
+/// use fedirt::{Input, read_booklets};
+///
+/// let booklets = read_booklets(Input::new("booklets.csv", "booklet,item\nA,I1\nA,I2\nB,I2\nB,I3\n".as_bytes()))?;
+/// assert_eq!((booklets[1].name.as_str(), booklets[1].items.len()), ("B", 2));
+/// # Ok::<(), fedirt::Problems>(())
+/// ```
+pub use fedirt_data::{BookletItems, read_booklets};
+
+/// ```
+/// # use fedirt::{FitOptions, Input, ReadOptions, fit, read};
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// # let fit = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?.fit;
+/// use fedirt::{ItemBank, Method, ScoreError, ScoreOptions, score};
+///
+/// let options = ScoreOptions { method: Method::Pv { draws: 3 }, seed: 7, ..ScoreOptions::default() };
+/// let scores = score(&fit, &responses, &options)?;
+/// let student = &scores.sites[0].students[0];
+/// assert_eq!((student.answered, student.raw, student.draws.len()), (3, 2, 3));
+/// assert!(scores.notes.is_empty());
+/// // The items of a fit without any answers to score.
+/// assert!(ItemBank::new(&fit).is_ok());
+/// // Responses to other items cannot be scored: a `ScoreError` says why.
+/// let other = read([Input::new("other.csv", "X1,X2\n0,1\n".as_bytes())], &ReadOptions::default())?;
+/// let errors = score(&fit, &other, &options).expect_err("no item in common");
+/// let _: &ScoreError = &errors.0[0];
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use fedirt_data::{ItemBank, ScoreError, ScoreNote, ScoreOptions, Scores, SiteScores, StudentScore};
+
+/// ```
+/// # use fedirt::{FitOptions, Input, ReadOptions, compare, fit, read};
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// # let one = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?.fit;
+/// let comparison = compare(&one, &one);
+/// let pair = &comparison.items[0];
+/// let [here, there] = pair.location.map(|value| value.expect("a difficulty"));
+/// assert_eq!((pair.name.as_str(), here.z(there)), ("I1", Some(0.0)));
+/// assert_eq!(comparison.far(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use fedirt_data::{Comparison, ItemPair, ItemValue};
+
+/// ```
+/// use fedirt::{Input, ReadOptions, check, read};
+///
+/// let responses = read([Input::new("north.csv", "I1,I2\n0,1\n,1\n".as_bytes())], &ReadOptions::default())?;
+/// let description = check(&responses);
+/// assert_eq!((description.items[0].answered, description.items[0].missing), (1, 1));
+/// # Ok::<(), fedirt::Problems>(())
+/// ```
+pub use fedirt_data::Description;
+
+/// ```
+/// # use fedirt::{FitOptions, Input, ReadOptions, fit, read};
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// # let calibration = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
+/// use fedirt::results::{csv, fit_json, read_fit};
+///
+/// let json = fit_json(&calibration.fit)?;
+/// assert_eq!(read_fit(json.as_bytes())?, calibration.fit);
+/// let mut items = Vec::new();
+/// csv::items(&mut items, &calibration.fit)?;
+/// assert!(items.starts_with(b"item,model,categories,n,a,se_a"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use fedirt_data::results;
+
+/// ```
+/// use fedirt::{AlgorithmKind, Effects, FitOptions, GridSpec, Settings, Weighting};
+///
+/// let options = FitOptions {
+///     effects: Some(Effects::Random),
+///     settings: Settings { algorithm: AlgorithmKind::Em, max_rounds: 500, ..Settings::default() },
+///     quadrature: GridSpec { nodes: 41, range: 5.0, weighting: Weighting::Density },
+///     ..FitOptions::default()
+/// };
+/// assert!(options.problems().is_empty());
+/// ```
+pub use fedirt_model::{
+    centre::{AlgorithmKind, Settings},
+    exchange::Effects,
+    quadrature::{GridSpec, Weighting},
 };
-pub use fedirt_model::centre::{AlgorithmKind, Settings};
-pub use fedirt_model::exchange::Effects;
+
+/// ```
+/// # use fedirt::{FitOptions, Input, ReadOptions, fit, read};
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let fit: fedirt::Fit =
+///     fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?.fit;
+/// assert_eq!((fit.n, fit.converged), (6, Some(true)));
+/// assert!(fit.items[0].b[0] < fit.items[2].b[0], "item I3 is harder");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub use fedirt_model::fit::Fit;
+
+/// ```
+/// use fedirt::{MissingAnswers, PrivateOptions};
+///
+/// let options = PrivateOptions { missing: MissingAnswers::Wrong, ..PrivateOptions::default() };
+/// assert_eq!(options.epsilon, 1.0);
+/// ```
 pub use fedirt_model::private::MissingAnswers;
-pub use fedirt_model::quadrature::{GridSpec, Weighting};
+
+/// ```
+/// use fedirt::{Method, ScoreOptions};
+///
+/// let options = ScoreOptions { method: Method::Wle, ..ScoreOptions::default() };
+/// assert_ne!(options.method, ScoreOptions::default().method);
+/// ```
 pub use fedirt_model::scoring::Method;
 pub use fit::{BookletProblem, Calibration, FitError, FitNote, Prepared, fit, fit_with, prepare};
 pub use options::{FitMode, FitOptions, OptionProblem, PrivateOptions};
 pub use simulate::{Simulation, simulate};
 pub use transcript::Transcript;
 
-/// What is in the tables: rows, sites, items, codes, and what deserves a look.
+/// Describes the tables: rows, sites, items, codes, and remarkable findings.
 ///
 /// ```
 /// use fedirt::{Input, ReadOptions, check, read};
@@ -88,8 +258,8 @@ pub fn score(fit: &Fit, responses: &Responses, options: &ScoreOptions) -> Result
     fedirt_data::score(fit, responses, options)
 }
 
-/// Two fits side by side: items of the same name, and how far apart they are. Nothing is linked: numbers are comparable
-/// where both fits are on one scale.
+/// Compares two fits: items of the same name, with the differences of their parameters. The fits are not linked, so the numbers
+/// are comparable only if both fits are on the same scale.
 ///
 /// ```
 /// # use fedirt::{FitOptions, Input, ReadOptions, compare, fit, read};
@@ -106,7 +276,7 @@ pub fn compare(first: &Fit, second: &Fit) -> Comparison {
     fedirt_data::compare(first, second)
 }
 
-/// A page about a fit (HTML): tables, curves and what a reader should know. It holds everything that it needs.
+/// The report on a fit as one self-contained HTML page: tables, curves and warnings.
 ///
 /// ```
 /// # use fedirt::{FitOptions, Input, ReadOptions, fit, read, report};
@@ -122,6 +292,21 @@ pub fn report(fit: &Fit) -> String {
 }
 
 /// What [`simulate()`] takes and gives.
+///
+/// ```
+/// use fedirt::simulation::{Missing, SiteEffects, SiteSizes, Spec, SpecError, TrueItem, TrueSite, Truth};
+///
+/// let spec = Spec {
+///     sites: 2, students: "30-40".parse::<SiteSizes>()?, items: 4, model: "gpcm".into(), categories: 3,
+///     effects: SiteEffects::Given(vec![-0.5, 0.5]), missing: Missing::Booklets(2), latent_sd: 1.0, seed: 1,
+/// };
+/// let truth: Truth = fedirt::simulate(&spec)?.truth;
+/// let (item, site): (&TrueItem, &TrueSite) = (&truth.items[0], &truth.sites[1]);
+/// assert_eq!((item.b.len(), site.effect), (2, 0.5));
+/// let refused = fedirt::simulate(&Spec { sites: 0, ..spec });
+/// assert_eq!(refused.err(), Some(SpecError::None("site")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub mod simulation {
     pub use fedirt_model::simulate::{
         Missing, SiteEffects, SiteSizes, Spec, SpecError, TrueItem, TrueSite, Truth,

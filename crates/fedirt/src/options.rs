@@ -1,4 +1,4 @@
-//! What a caller says about a calibration, and what is wrong with it before any row is looked at.
+//! The options of a calibration, and their validation before any data are read.
 
 use fedirt_data::{Audience, BookletItems, CodebookItem, FixedItem};
 use fedirt_model::centre::{AlgorithmKind, Settings};
@@ -54,6 +54,14 @@ impl Default for FitOptions {
 }
 
 /// Who learns what.
+///
+/// ```
+/// use fedirt::{FitMode, FitOptions, OptionProblem, PrivateOptions};
+///
+/// let private = PrivateOptions { epsilon: -1.0, ..PrivateOptions::default() };
+/// let options = FitOptions { mode: FitMode::Private(private), ..FitOptions::default() };
+/// assert!(matches!(options.problems()[..], [OptionProblem::Epsilon(epsilon, _)] if epsilon == -1.0));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum FitMode {
     /// The coordinator sees each site's sums.
@@ -68,21 +76,29 @@ pub enum FitMode {
 }
 
 /// What a private calibration promises.
+///
+/// ```
+/// use fedirt::{FitMode, FitOptions, PrivateOptions};
+///
+/// let private = PrivateOptions { epsilon: 2.0, delta: 1e-5, ..PrivateOptions::default() };
+/// let options = FitOptions { mode: FitMode::Private(private), ..FitOptions::default() };
+/// assert!(options.problems().is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrivateOptions {
     /// ε, the privacy loss: 1 is strong, 8 weak.
     pub epsilon: f64,
     /// δ, the chance that ε does not hold: below 1/(10 N).
     pub delta: f64,
-    /// Sites that may work with the coordinator; the others make up for their noise.
+    /// Number of sites that may collude with the coordinator; the noise of the others compensates for theirs.
     pub colluders: usize,
-    /// Whether rows that are all lowest or all highest are modelled apart.
+    /// Whether rows that are all lowest or all highest are modelled separately, as a mixture.
     pub mixture: bool,
-    /// What students were given, where they were given different items.
+    /// The booklets, where students were given different items.
     pub booklets: Vec<BookletItems>,
-    /// Rows that lack an answer.
+    /// How rows that lack an answer are treated.
     pub missing: MissingAnswers,
-    /// Without site effects: SD of ability between sites.
+    /// SD of ability between sites, in a fit without site effects.
     pub site_sd: f64,
 }
 
@@ -101,45 +117,55 @@ impl Default for PrivateOptions {
     }
 }
 
-/// An option that cannot be.
+/// An invalid option.
+///
+/// ```
+/// use fedirt::{Audience, FitOptions, Settings};
+///
+/// let options =
+///     FitOptions { settings: Settings { tolerance: 0.0, ..Settings::default() }, ..FitOptions::default() };
+/// let problem = &options.problems()[0];
+/// assert!(problem.told(Audience::CommandLine).starts_with("--tolerance 0:"));
+/// assert!(problem.told(Audience::Library).starts_with("`settings.tolerance` 0:"));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum OptionProblem {
-    /// The tolerance is no number above 0.
+    /// The tolerance is not a number above 0.
     Tolerance(f64),
-    /// The range of the grid is no number above 0 and at most 20.
+    /// The range of the grid is not a number above 0 and at most 20.
     Range(f64),
     /// Fewer than five nodes, or more than 501.
     Nodes(usize),
     /// Fewer than two rounds.
     MaxRounds(usize),
-    /// No share of sites.
+    /// The share of sites is not above 0 and at most 1.
     ClientFraction(f64),
-    /// No step size.
+    /// The step size is not a number above 0.
     LearningRate(f64),
-    /// No local steps.
+    /// There are no local steps.
     LocalEpochs(usize),
-    /// An algorithm that needs each site's own numbers.
+    /// The algorithm needs each site's own numbers, which `secure` hides.
     SecureAlgorithm(AlgorithmKind),
-    /// ε.
+    /// ε is out of range.
     Epsilon(f64, AccountantError),
-    /// δ.
+    /// δ is out of range.
     Delta(f64, AccountantError),
-    /// An SD between sites that is none, or beside site effects.
+    /// The SD between sites is negative or not finite, or there are site effects too.
     SiteSd(f64),
     /// A private fit has an algorithm of its own.
     PrivateAlgorithm(AlgorithmKind),
-    /// A private fit knows fixed effects and none.
+    /// Private fits support fixed effects or none.
     PrivateEffects,
     /// A private fit estimates neither one slope for all items nor the SD of ability.
     PrivateModel(String),
-    /// A private fit knows models with a single slope only.
+    /// Private fits support only models with a single slope.
     PrivateSlopes(String),
-    /// A private fit knows no fixed items.
+    /// Private fits do not support fixed items.
     PrivateFixedItems,
 }
 
 impl OptionProblem {
-    /// What is wrong, for somebody.
+    /// What is wrong, in the words of the audience.
     pub fn told(&self, audience: Audience) -> String {
         let named = |flag: &str, name: &str| match audience {
             Audience::CommandLine => format!("--{flag}"),
@@ -195,25 +221,25 @@ impl OptionProblem {
                 }
             },
             Self::PrivateEffects => {
-                format!("{} random: private fits know fixed and none", named("effects", "effects"))
+                format!("{} random: private fits support fixed and none", named("effects", "effects"))
             }
             Self::PrivateModel(_) => format!(
                 "{}: 1pl, rasch and pcm estimate one slope or the SD of ability for all items, and private fits do not; use rasch-sd1, 2pl or gpcm",
                 named("model", "model")
             ),
             Self::PrivateSlopes(_) => format!(
-                "{}: private fits know models with a single slope only: 2pl, rasch-sd1, gpcm and grm",
+                "{}: private fits support only models with a single slope: 2pl, rasch-sd1, gpcm and grm",
                 named("model", "model")
             ),
             Self::PrivateFixedItems => {
-                format!("{}: private fits know no fixed items", named("fixed-items", "fixed_items"))
+                format!("{}: private fits do not support fixed items", named("fixed-items", "fixed_items"))
             }
         }
     }
 }
 
 impl fmt::Display for OptionProblem {
-    /// As somebody reads it who calls a library.
+    /// In the words of a caller of the library.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.told(Audience::Library))
     }
@@ -222,7 +248,7 @@ impl fmt::Display for OptionProblem {
 impl std::error::Error for OptionProblem {}
 
 impl FitOptions {
-    /// Everything that cannot be, whatever the responses are.
+    /// All problems that do not depend on the responses.
     pub fn problems(&self) -> Vec<OptionProblem> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         let share = |x: f64| x > 0.0 && x <= 1.0;

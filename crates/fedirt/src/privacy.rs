@@ -1,19 +1,57 @@
-//! What a private study can expect, before anything is spent.
+//! Forecasts of private studies, before any privacy budget is spent.
 
-pub use fedirt_protocol::forecast::{Errors, Expected, Guess, Outlook, Remark, Wish};
-pub use fedirt_protocol::private::PrivateRefusal;
+/// ```
+/// use fedirt::privacy::{Errors, Expected, Guess, Outlook, PrivateRefusal, Wish, plan};
+/// use fedirt::{Effects, MissingAnswers};
+///
+/// let wish = Wish {
+///     items: vec![("2pl".into(), 2); 4],
+///     sites: vec![("north".into(), 300), ("south".into(), 200)],
+///     effects: Effects::None, site_sd: 0.0, missing: MissingAnswers::Counted,
+///     booklets: Vec::new(), mixture: false, delta: 1e-6, colluders: 0,
+/// };
+/// let guess = Guess { a: vec![1.0, 1.2, 0.8, 1.5], b: vec![vec![-1.0], vec![0.0], vec![0.5], vec![1.0]] };
+/// let outlook: Outlook = plan(&wish, Some(&guess), &[2.0])?.outlook;
+/// let expected: &Expected = &outlook.private[0];
+/// let (private, ordinary): (&Errors, &Errors) = (&expected.sums_alone, &outlook.maximum_likelihood);
+/// assert!(private.b > ordinary.b, "noise costs precision");
+/// // An ε that is not positive is a `PrivateRefusal`.
+/// let refused: Result<_, PrivateRefusal> = plan(&wish, None, &[-1.0]);
+/// assert!(refused.is_err());
+/// # Ok::<(), PrivateRefusal>(())
+/// ```
+pub use fedirt_protocol::{
+    forecast::{Errors, Expected, Guess, Outlook, Remark, Wish},
+    private::PrivateRefusal,
+};
 
-/// A forecast: expected standard errors at several ε, and what stands between the wish and its fulfilment.
+/// A forecast: expected standard errors at several ε, with remarks.
+///
+/// ```
+/// use fedirt::privacy::{Forecast, Remark, Wish, plan};
+/// use fedirt::{Effects, MissingAnswers};
+///
+/// let wish = Wish {
+///     items: vec![("2pl".into(), 2); 5],
+///     sites: (1..=3).map(|k| (format!("site{k}"), 30)).collect(),
+///     effects: Effects::Fixed, site_sd: 0.0, missing: MissingAnswers::Counted,
+///     booklets: Vec::new(), mixture: false, delta: 1e-6, colluders: 1,
+/// };
+/// let Forecast { outlook, remarks } = plan(&wish, None, &[0.5])?;
+/// assert_eq!(outlook.students, 90);
+/// assert!(remarks.iter().any(|remark| matches!(remark, Remark::NoiseOutweighs { .. })));
+/// # Ok::<(), fedirt::privacy::PrivateRefusal>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forecast {
     /// Expected standard errors.
     pub outlook: Outlook,
-    /// What that means.
+    /// What readers of the forecast should know.
     pub remarks: Vec<Remark>,
 }
 
-/// Computes what a private study can expect at some ε, from sizes, noise and a guess of the items' parameters; without a
-/// guess, for an ordinary test. No data are read and nothing is spent.
+/// Computes the expected standard errors of a private study at several ε from its sizes, its noise and a guess of the item
+/// parameters (without a guess: those of a typical test). No data are read and no budget is spent.
 ///
 /// ```
 /// use fedirt::privacy::{Wish, plan};

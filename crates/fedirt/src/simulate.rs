@@ -3,12 +3,25 @@
 use fedirt_data::{Responses, SiteResponses, Source};
 use fedirt_model::simulate::{self, Spec, SpecError, Truth};
 
-/// Simulated responses, and the truth behind them.
+/// Simulated responses with their true parameters.
+///
+/// ```
+/// use fedirt::simulation::{Missing, SiteEffects, SiteSizes, Spec};
+/// use fedirt::{Simulation, simulate};
+///
+/// let spec = Spec {
+///     sites: 1, students: SiteSizes::Each(10), items: 3, model: "rasch".into(), categories: 2,
+///     effects: SiteEffects::Drawn { sd: 0.0, centred: true }, missing: Missing::Complete, latent_sd: 1.0, seed: 1,
+/// };
+/// let Simulation { truth, responses } = simulate(&spec)?;
+/// assert_eq!(truth.items[0].name, responses.sites[0].items[0]);
+/// # Ok::<(), fedirt::simulation::SpecError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Simulation {
-    /// Parameters behind the answers.
+    /// The true parameters.
     pub truth: Truth,
-    /// The answers, site by site; students are numbered `s1`, `s2`, … through all sites.
+    /// The responses of each site; students are numbered `s1`, `s2`, … over all sites.
     pub responses: Responses,
 }
 

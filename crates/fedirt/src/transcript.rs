@@ -1,4 +1,4 @@
-//! Everything that leaves a site, one line of JSON each, for the site's data officer to read.
+//! The transcript of everything that a site sends, as lines of JSON for the site's data officer.
 
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::statistics::Statistic;
@@ -9,11 +9,27 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
-/// A transcript in the making: an observer of [`fit_with`](crate::fit_with) that writes everything that would leave a site.
+/// An observer of [`fit_with`](crate::fit_with) that writes everything that a site would send.
+///
+/// ```
+/// # use fedirt::{FitOptions, Input, ReadOptions, fit_with, read};
+/// # use rand::SeedableRng;
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// # let options = FitOptions { model: Some("rasch".into()), ..FitOptions::default() };
+/// # let mut random = rand::rngs::ChaCha20Rng::from_seed([7; 32]);
+/// use fedirt::Transcript;
+///
+/// let mut transcript = Transcript::new(Vec::new());
+/// fit_with(&responses, &options, &mut random, &mut transcript)?;
+/// let lines = String::from_utf8(transcript.finish()?)?;
+/// assert!(lines.lines().all(|line| line.contains("\"site\":\"north\"")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Transcript<W> {
     out: W,
-    /// The first thing that went wrong; nothing is written after it.
+    /// The first error; nothing is written after it.
     error: Option<io::Error>,
 }
 
@@ -37,7 +53,7 @@ enum Values<'a> {
     Numbers(&'a [f64]),
     Counts([u64; 1]),
     Codes(Vec<Vec<u8>>),
-    /// So many numbers, which only the sum over all sites shows; the hash is of the whole message.
+    /// Masked numbers: how many, and the hash of the whole message.
     Masked {
         masked: usize,
         sha256: String,
@@ -45,12 +61,12 @@ enum Values<'a> {
 }
 
 impl<W: Write> Transcript<W> {
-    /// A transcript that is written here.
+    /// A transcript that is written to `out`.
     pub fn new(out: W) -> Self {
         Self { out, error: None }
     }
 
-    /// What it was written to, or the first thing that went wrong.
+    /// Returns the writer, or the first error.
     pub fn finish(mut self) -> io::Result<W> {
         match self.error {
             Some(error) => Err(error),

@@ -1,5 +1,5 @@
-//! `fedirt demo`: a coordinator and three sites on this machine, with their pages, and a study that runs before the eyes of
-//! whoever watches. All of it is what the other commands serve; only the officers are played.
+//! `fedirt demo`: a coordinator and three sites on this machine, with their pages, and a study that can be watched. They are
+//! the same programs as those of the other commands; only the officers are simulated.
 
 use crate::args::{DemoArgs, ModeArg};
 use crate::coordinator::told as coordinator_told;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
         }
     } else {
         text.push_str(&format!(
-            "\nThe study begins in {} s, and each officer takes {} s for a yes. Ctrl+C ends it.\n",
+            "\nThe study begins in {} s, and each officer approves after {} s. Ctrl+C ends it.\n",
             wait.as_secs_f64(),
             pace.as_secs_f64()
         ));
@@ -123,11 +123,11 @@ fn answers(place: &Path) -> Result<Vec<PathBuf>, CliError> {
     std::fs::create_dir_all(place).map_err(CliError::file(place))?;
     let paths: Vec<PathBuf> = SITES.iter().map(|site| place.join(format!("{site}.csv"))).collect();
     write_sites(&paths, &spec, &truth)?;
-    // Officers are asked for whole paths.
+    // The pages ask officers for absolute paths.
     paths.iter().map(|path| path.canonicalize().map_err(CliError::file(path))).collect()
 }
 
-/// A coordinator with a plan, at some port of loopback.
+/// A coordinator with a plan, on a free port of loopback.
 fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     let (made, _) = Folder::init(place, Some(any), &[]).map_err(coordinator_told)?;

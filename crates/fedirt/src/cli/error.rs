@@ -1,4 +1,4 @@
-//! What can go wrong on the command line, and how it is told.
+//! The errors of the command line.
 
 use crate::args::FitArgs;
 use crate::output::stderr;
@@ -14,25 +14,25 @@ use fedirt_data::files::{FileError, reason};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// An error for people. Every one of them ends the program with status 2.
+/// An error of the command line. It ends the program with status 2.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// Files with problems, all of them.
+    /// All problems with files.
     #[error("{}", .0.told(Audience::CommandLine))]
     Files(#[from] Problems),
     /// A command line that cannot be carried out.
     #[error(transparent)]
     Usage(#[from] UsageError),
-    /// What a library refuses, in its own words.
+    /// An error of a library.
     #[error("{0}")]
     Because(Box<dyn Error + Send + Sync>),
-    /// A flag's value that cannot be.
+    /// An invalid value of a flag.
     #[error("{}", .0.told(Audience::CommandLine))]
     Flag(OptionProblem),
-    /// An item that cannot be calibrated as asked.
+    /// An item that cannot be calibrated with these flags.
     #[error("{}", .0.told(Audience::CommandLine))]
     Item(ItemProblem),
-    /// A booklet that cannot be.
+    /// A problem with a booklet.
     #[error("{}: {problem}", .path.display())]
     Booklet {
         /// The file.
@@ -44,22 +44,22 @@ pub(crate) enum CliError {
     #[error("{0}")]
     Fit(FitError),
     #[cfg(feature = "studies")]
-    /// The published private algorithm was prepared without what it promises.
+    /// The published private algorithm was called without ε.
     #[error("fedirt-dp needs --epsilon")]
     NoPrivateTerms,
     /// The calibration of a study cannot be carried out.
     #[error("{0}")]
     Calibration(#[from] fedirt_protocol::in_process::RunError),
-    /// A table that contradicts itself.
+    /// An inconsistent table of responses.
     #[error("{0}")]
     Table(#[from] fedirt_model::responses::TableError),
     /// A TOML file that cannot be changed.
     #[error("{0}")]
     Toml(#[from] EditError),
-    /// A codebook that does not make the items of a plan.
+    /// A problem with a codebook.
     #[error("{0}")]
     Codebook(CodebookError),
-    /// What to expect of a private study cannot be computed.
+    /// The forecast of a private study cannot be computed.
     #[error("{0}")]
     Forecast(#[from] PrivateRefusal),
     /// Scores cannot be computed.
@@ -71,10 +71,10 @@ pub(crate) enum CliError {
     /// The folder of `--out` cannot be used.
     #[error("{flag}{0}", flag = out_flag(.0))]
     Out(FileError),
-    /// Standard output does not take what is printed.
+    /// Standard output cannot be written.
     #[error("standard output: {}", reason(.0))]
     Output(std::io::Error),
-    /// A fit file that is not one.
+    /// A file that is not a fit.
     #[error("{}: this is not a fit written by fedirt ({error}); give the fit.json of an output folder", .path.display())]
     NotAFit {
         /// Which.
@@ -87,7 +87,7 @@ pub(crate) enum CliError {
     Several(Vec<CliError>),
 }
 
-/// The flag, where the argument is at fault and not the disk.
+/// The flag `--out`, if the error is due to its value.
 fn out_flag(error: &FileError) -> &'static str {
     match error {
         FileError::System { .. } | FileError::Folder(_) => "",
@@ -111,7 +111,7 @@ impl From<Errors<ScoreError>> for CliError {
 }
 
 impl CliError {
-    /// Why there is no calibration, in the words of the flags.
+    /// An error of a calibration in terms of the flags.
     pub(crate) fn fit(error: FitError, args: &FitArgs) -> Self {
         let path = || args.booklets.clone().unwrap_or_default();
         match error {
@@ -130,7 +130,7 @@ impl CliError {
         }
     }
 
-    /// What a library refuses, in its own words.
+    /// Wraps an error of a library.
     pub(crate) fn because(error: impl Error + Send + Sync + 'static) -> Self {
         Self::Because(Box::new(error))
     }
@@ -159,10 +159,10 @@ impl CliError {
         }
     }
 
-    /// Tells the error on standard error.
-    pub(crate) fn tell(&self) {
+    /// Prints the error on standard error.
+    pub(crate) fn print(&self) {
         match self {
-            Self::Several(errors) => errors.iter().for_each(Self::tell),
+            Self::Several(errors) => errors.iter().for_each(Self::print),
             error => stderr::error(&error.to_string()),
         }
     }

@@ -1,4 +1,4 @@
-//! Files as inputs of the reader, and the questions that remain after reading.
+//! Files as inputs of the reader, and the questions after reading.
 
 use fedirt_data::{CodebookItem, Input, Problems, ReadOptions, Responses, Settled, questions};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ pub(crate) fn files(paths: &[PathBuf]) -> impl Iterator<Item = Input<'static>> {
     paths.iter().map(|path| Input::file(path))
 }
 
-/// Asks about columns and codes that may be no answers. A codebook, fixed items and a selection of items settle much.
+/// Asks about columns and codes that may not be answers, unless a codebook, fixed items or a selection of items settles them.
 pub(crate) fn ask<'a>(
     mut responses: Responses,
     options: &ReadOptions,

@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::run(args),
     };
     result.unwrap_or_else(|error| {
-        error.tell();
+        error.print();
         ExitCode::from(2)
     })
 }

@@ -1,4 +1,4 @@
-//! What a run is doing, on a terminal; silence in a pipe.
+//! Progress of a command, shown only on a terminal.
 
 use fedirt::Transcript;
 use fedirt_model::fit::TraceEntry;
@@ -10,12 +10,12 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::time::Duration;
 
-/// One line on standard error that says what is going on. It goes when it is dropped.
+/// A progress line on standard error, which is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// A line, drawn only if standard error is a terminal.
+    /// A progress line, which is hidden if standard error is not a terminal.
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:>5}") {
@@ -27,7 +27,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// What is being done now.
+    /// Sets the text of the line.
     pub(crate) fn say(&self, text: impl Into<String>) {
         if !self.0.is_hidden() {
             self.0.set_message(text.into());
@@ -41,7 +41,7 @@ impl Drop for Progress {
     }
 }
 
-/// Watches a calibration: rounds for the terminal, numbers for the transcript.
+/// The observer of a calibration: shows rounds on the terminal and writes the transcript.
 #[derive(Debug)]
 pub(crate) struct Watcher<'a> {
     pub(crate) progress: &'a Progress,

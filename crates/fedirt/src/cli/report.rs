@@ -1,4 +1,4 @@
-//! `fedirt report`, and reading a fit back.
+//! `fedirt report`, and the reader of fit files.
 
 use crate::args::ReportArgs;
 use crate::error::CliError;
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The fit of a file that `fedirt fit` wrote.
+/// Reads a fit that `fedirt fit` wrote.
 pub(crate) fn read_fit(path: &Path) -> Result<Fit, CliError> {
     let bytes = std::fs::read(path).map_err(CliError::file(path))?;
     results::read_fit(&bytes).map_err(|error| CliError::NotAFit { path: path.to_owned(), error })

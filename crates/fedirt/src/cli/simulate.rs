@@ -69,7 +69,7 @@ fn spec(args: &SimulateArgs) -> Spec {
     }
 }
 
-/// Writes beside the file and renames: there is never half a file under its name.
+/// Replaces a file atomically, by writing another file and renaming it.
 fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
@@ -79,7 +79,7 @@ fn replace(
     let mut out = BufWriter::with_capacity(1 << 16, file);
     let written = write(&mut out).and_then(|()| out.flush());
     written.and_then(|()| std::fs::rename(&unfinished, path)).map_err(|error| {
-        // The first error is the one to tell.
+        // Only the first error is reported.
         let _ = std::fs::remove_file(&unfinished);
         CliError::file(path)(error)
     })
@@ -93,7 +93,7 @@ fn header(out: &mut impl Write, truth: &Truth, with_site: bool) -> std::io::Resu
     out.write_all(b"\n")
 }
 
-/// One site's rows, as they are drawn. Students are numbered through all sites.
+/// The rows of one site. Students are numbered over all sites.
 fn site(out: &mut impl Write, spec: &Spec, truth: &Truth, k: usize, with_site: bool) -> std::io::Result<()> {
     let before: usize = truth.sites[..k].iter().map(|s| s.n).sum();
     let mut rows = SiteRows::new(spec, truth, k);
@@ -161,12 +161,12 @@ fn write_items(out: &mut impl Write, truth: &Truth) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What was written, and the command that fits it.
+/// The message about the written files, with a command to fit them.
 fn report(args: &SimulateArgs, spec: &Spec, truth: &Truth, responses: &[PathBuf]) -> String {
     let folder = args.out.display();
     let plural = |n: usize, word: &str| if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") };
     let mut text = format!(
-        "Drew {} at {}, {} ({}), seed {}.\n",
+        "Simulated {} at {}, {} ({}), seed {}.\n",
         plural(truth.students(), "student"),
         plural(truth.sites.len(), "site"),
         plural(truth.items.len(), "item"),
@@ -182,7 +182,7 @@ fn report(args: &SimulateArgs, spec: &Spec, truth: &Truth, responses: &[PathBuf]
     let mean = truth.sites.iter().map(|s| s.effect).sum::<f64>() / truth.sites.len() as f64;
     if mean.abs() > 1e-9 {
         text += &format!(
-            "The given site effects have mean {mean:.4}: a fit with fixed effects reports them, and difficulties, less that.\n"
+            "The given site effects have the mean {mean:.4}: a fit with fixed effects reports effects and difficulties shifted by it.\n"
         );
     }
     let model = match spec.model.as_str() {

@@ -141,7 +141,7 @@ fn old_files_of_a_run_go_and_others_stay() {
     bench.write("out/mine.txt", "keep");
     bench.write("out/items.csv", "old");
     let (out, _) = bench.expect(0, "fit south.csv --out out --no-scores");
-    assert!(out.contains("removed, as of an earlier run: scores.csv, transcript.jsonl"), "{out}");
+    assert!(out.contains("removed files of an earlier run: scores.csv, transcript.jsonl"), "{out}");
     assert_eq!(
         bench.names("out"),
         ["covariance.csv", "fit.json", "items.csv", "mine.txt", "report.html", "sites.csv"]

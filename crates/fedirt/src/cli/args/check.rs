@@ -15,7 +15,7 @@ pub(crate) struct CheckArgs {
     /// Column of student weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
-    /// Items and their categories (CSV: item, categories, lowest): codes that it declares are not questioned
+    /// Items and their categories (CSV: item, categories, lowest); codes that are declared here raise no questions
     #[arg(long, value_name = "FILE", help_heading = "Columns")]
     pub codebook: Option<PathBuf>,
 }
@@ -24,5 +24,5 @@ const EXAMPLES: &str = "Examples:
   fedirt check north.csv south.csv west.csv
   fedirt check exam.csv --site school --id student --missing 9,99
 
-Nothing is computed and nothing is written.
-Exit status: 0 the files can be read, 2 they cannot (all problems are told).";
+No model is fitted and no file is written.
+Exit status: 0 the files can be read, 2 they cannot (all problems are listed).";

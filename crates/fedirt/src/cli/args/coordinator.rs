@@ -20,29 +20,29 @@ pub(crate) enum CoordinatorCommand {
     Start(CoordinatorStartArgs),
     /// Invite a site to a study
     Invite(CoordinatorInviteArgs),
-    /// Say what studies are doing, and whom they wait for
+    /// Show the state of the studies, and which sites they wait for
     Status(CoordinatorStatusArgs),
     /// Begin with the sites that have joined, without waiting for the others
     Begin(CoordinatorBeginArgs),
-    /// Go on without sites, where the plan allows it
+    /// Continue without some sites, where the plan allows it
     Drop(CoordinatorDropArgs),
     /// End a study without a result
     End(CoordinatorEndArgs),
     /// Write results, plan and history of a study to a folder
     Export(CoordinatorExportArgs),
-    /// Say, add or revoke who may log in to the pages
+    /// List, add or remove people who may log in to the pages
     Access(crate::coordinator::AccessArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CoordinatorInitArgs {
-    /// The folder; what is there already is left alone
+    /// The folder; existing files are not changed
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     /// Where to listen [default: 127.0.0.1:8443]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
-    /// Names or addresses of this machine, as sites call it
+    /// Host names or addresses under which sites reach this machine
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub host: Vec<String>,
     /// Write a plan for a study of this name
@@ -66,7 +66,7 @@ pub(crate) struct CoordinatorInitArgs {
     /// Who learns what
     #[arg(long, value_enum, default_value = "private", help_heading = "Plan")]
     pub mode: ModeArg,
-    /// Students of all sites together, about [default: those of --items-from]
+    /// Approximate number of students of all sites together [default: those of --items-from]
     #[arg(long, value_name = "N", requires = "study", help_heading = "Plan")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub students: Option<u64>,
@@ -79,9 +79,9 @@ pub(crate) struct CoordinatorInitArgs {
 pub(crate) enum ModeArg {
     /// the coordinator sees sums with noise that protects each student
     Private,
-    /// the coordinator is sent sums over all sites only, from which it may compute answers, and with site effects their sites
+    /// the coordinator is sent only sums over all sites, from which it may be able to infer answers, and with site effects their sites
     Secure,
-    /// the coordinator sees each site's sums, from which answers can be rebuilt
+    /// the coordinator sees each site's sums, from which answers can be reconstructed
     Plain,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct CoordinatorStartArgs {
     /// The folder
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Where to listen, instead of what coordinator.toml says
+    /// Where to listen [default: the address in coordinator.toml]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 }
@@ -106,10 +106,10 @@ pub(crate) struct CoordinatorInviteArgs {
     /// The site, as the plan names it
     #[arg(value_name = "SITE")]
     pub site: String,
-    /// How long the invitation is good
+    /// For how many days the invitation is valid
     #[arg(long, value_name = "N", default_value_t = 14, value_parser = clap::value_parser!(u32).range(1..=365))]
     pub days: u32,
-    /// What the site calls this coordinator, instead of what coordinator.toml says
+    /// Address under which the site reaches this coordinator [default: the one in coordinator.toml]
     #[arg(long, value_name = "https://…")]
     pub address: Option<String>,
 }
@@ -158,7 +158,7 @@ pub(crate) struct CoordinatorEndArgs {
     /// The study
     #[arg(value_name = "STUDY")]
     pub study: String,
-    /// Why; every site is told
+    /// The reason, which every site is shown
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 }
@@ -176,11 +176,11 @@ pub(crate) struct CoordinatorExportArgs {
     pub out: PathBuf,
 }
 
-const EXAMPLES: &str = "From nothing to a study:
+const EXAMPLES: &str = "Setting up a study:
   fedirt coordinator init hub --study reading --sites north,south,west --codebook items.csv --students 2400
   (read hub/plans/reading.toml, and change it before anyone is invited)
   fedirt coordinator start hub
-  fedirt coordinator invite hub reading north         one line, to hand to the site
+  fedirt coordinator invite hub reading north         prints one line for the site
   fedirt coordinator status hub
 
-Results come to hub/results/reading.";
+The results are written to hub/results/reading.";

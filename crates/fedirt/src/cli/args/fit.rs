@@ -31,17 +31,17 @@ pub(crate) enum EffectsArg {
 /// Algorithms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AlgorithmArg {
-    /// Newton on sums: 4 or 5 rounds
+    /// Newton's method on sums: 4 or 5 rounds
     Newton,
-    /// EM, accelerated
+    /// EM algorithm with acceleration
     Em,
-    /// BFGS round by round, as published
+    /// BFGS, one evaluation per round, as published
     Bfgs,
     /// federated stochastic gradient descent
     Fedsgd,
     /// federated averaging
     Fedavg,
-    /// averages of separate fits
+    /// meta-analysis: averages of separate fits
     Meta,
     /// FedIRT-DP as published: many rounds of clipped, noisy gradients (needs --epsilon)
     FedirtDp,
@@ -61,21 +61,21 @@ impl AlgorithmArg {
     }
 }
 
-/// Rows that lack an answer, in private fits.
+/// Treatment of rows that lack an answer, in private fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MissingAnswersArg {
-    /// the row counts for nothing; how many are complete is estimated
+    /// the row is left out; the number of complete rows is estimated
     Counted,
-    /// the answer counts as the lowest category
+    /// the answer is scored as the lowest category
     Wrong,
 }
 
-/// Who makes the noise of fedirt-dp.
+/// Who adds the noise of fedirt-dp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NoiseArg {
-    /// the server, who sees exact sums: as published
+    /// the server, which sees exact sums: as published
     Central,
-    /// the sites: nobody sees an exact sum
+    /// the sites, so that nobody sees an exact sum
     Distributed,
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum NoiseArg {
 pub(crate) enum PresetArg {
     /// reproduce the paper's Studies 1 and 2
     Published,
-    /// the best in simulations for this many students and this ε
+    /// the best settings in simulations with about as many students and this ε
     Tuned,
     /// reproduce the paper's Study 3
     Study3,
@@ -95,7 +95,7 @@ pub(crate) enum PresetArg {
 pub(crate) enum QuadratureArg {
     /// weights proportional to the normal density
     Density,
-    /// mass of the bins, 21 nodes on [-5, 5] unless told otherwise
+    /// probabilities of bins; 21 nodes on [-5, 5] by default
     Paper,
 }
 
@@ -125,23 +125,23 @@ pub(crate) struct FitArgs {
     /// Site effects [default: fixed if there are several sites, else none]
     #[arg(long, value_name = "KIND", help_heading = "Model")]
     pub effects: Option<EffectsArg>,
-    /// Codebook (CSV: item, model, categories, lowest code): fixes items and categories; private fits take them from here
-    /// alone, and without one all items are 0/1
+    /// Codebook (CSV: item, model, categories, lowest code): fixes items and categories. Private fits take categories from here
+    /// only; without a codebook all items are 0/1
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub codebook: Option<PathBuf>,
-    /// Items with given parameters (CSV: item, a, d or b; an items.csv will do): they anchor the scale
+    /// Items with given parameters, which anchor the scale (CSV: item, a, d or b; the items.csv of a fit can be used)
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub fixed_items: Option<PathBuf>,
     /// How the likelihood is maximised
     #[arg(long, value_name = "NAME", default_value = "newton", help_heading = "Estimation")]
     pub algorithm: AlgorithmArg,
-    /// Add up under masks, so that only sums over all sites are seen (3 sites at least; newton or em)
+    /// Secure aggregation: only sums over all sites are seen (at least 3 sites; newton or em)
     #[arg(long, help_heading = "Privacy")]
     pub secure: bool,
-    /// With --secure: sites give their effects by name
+    /// With --secure: publish the effects of sites by name
     #[arg(long, requires = "secure", help_heading = "Privacy")]
     pub publish_effects: bool,
-    /// Hide each student: noisy sums of clipped scores, (ε, δ)-differentially private
+    /// Differential privacy: noisy sums of clipped scores, (ε, δ)-differentially private for each student
     #[arg(long, conflicts_with = "secure", help_heading = "Privacy")]
     pub private: bool,
     /// With --private or fedirt-dp: ε, the privacy loss (1 is strong, 8 weak)
@@ -150,17 +150,17 @@ pub(crate) struct FitArgs {
     /// With --private or fedirt-dp: δ [default: 1e-6]
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Privacy")]
     pub delta: Option<f64>,
-    /// With --private: sites that may work with the coordinator; the others make up for their noise [default: 0, as all
-    /// files are in one hand; the result says against whom ε holds]
+    /// With --private: number of sites that may collude with the coordinator; the noise of the others compensates for theirs
+    /// [default: 0, because one person has all files; the result says against whom ε holds]
     #[arg(long, value_name = "C", help_heading = "Privacy")]
     pub colluders: Option<usize>,
-    /// With --private: model rows that are all lowest or all highest apart
+    /// With --private: model rows that are all lowest or all highest separately, as a mixture
     #[arg(long, requires = "private", help_heading = "Privacy")]
     pub mixture: bool,
     /// With --private or fedirt-dp: booklets (CSV: booklet, item) where students were given different items
     #[arg(long, value_name = "FILE", help_heading = "Privacy")]
     pub booklets: Option<PathBuf>,
-    /// With --private or fedirt-dp: rows that lack an answer count for nothing, or the answer counts as wrong
+    /// With --private or fedirt-dp: leave out rows that lack an answer, or score the answer as wrong
     #[arg(long, value_name = "HOW", help_heading = "Privacy")]
     pub missing_answers: Option<MissingAnswersArg>,
     /// With --private and --effects none: SD of ability between sites [default: 0]
@@ -183,13 +183,13 @@ pub(crate) struct FitArgs {
     /// Converged when no gradient per student exceeds this [default: 1e-6]
     #[arg(long, value_name = "G", allow_hyphen_values = true, help_heading = "Estimation")]
     pub tolerance: Option<f64>,
-    /// Most rounds of estimation [default: 300]; with fedirt-dp the planned rounds [default: 100]
+    /// Maximum number of rounds [default: 300]; with fedirt-dp the planned rounds [default: 100]
     #[arg(long, value_name = "R", help_heading = "Estimation")]
     pub max_rounds: Option<usize>,
-    /// Threads [default: all cores]; results do not depend on it
+    /// Number of threads [default: all cores]; results do not depend on it
     #[arg(long, value_name = "T", help_heading = "Estimation")]
     pub threads: Option<usize>,
-    /// Steps at the site per round (fedavg) [default: 5]
+    /// Local steps per round (fedavg) [default: 5]
     #[arg(long, value_name = "E", help_heading = "fedsgd and fedavg")]
     pub local_epochs: Option<usize>,
     /// Share of sites that take part in a round [default: 1]
@@ -198,16 +198,16 @@ pub(crate) struct FitArgs {
     /// Step size [default: 1; fedirt-dp: 0.05]
     #[arg(long, value_name = "ETA", allow_hyphen_values = true, help_heading = "fedsgd and fedavg")]
     pub learning_rate: Option<f64>,
-    /// Seed of the choice of sites [default: 1]
+    /// Seed for the selection of sites [default: 1]
     #[arg(long, value_name = "S", help_heading = "fedsgd and fedavg")]
     pub seed: Option<u64>,
-    /// Who makes the noise [default: central as published; distributed with --private]
+    /// Who adds the noise [default: central as published; distributed with --private]
     #[arg(long, value_name = "WHERE", help_heading = "fedirt-dp")]
     pub noise: Option<NoiseArg>,
     /// Settings to start from [default: published]
     #[arg(long, value_name = "NAME", help_heading = "fedirt-dp")]
     pub preset: Option<PresetArg>,
-    /// Longest gradient of a student, C [default: 3]
+    /// Clipping norm C of a student's gradient [default: 3]
     #[arg(long, value_name = "C", allow_hyphen_values = true, help_heading = "fedirt-dp")]
     pub clip: Option<f64>,
     /// Share of students who take part in a round [default: 1]
@@ -219,7 +219,7 @@ pub(crate) struct FitArgs {
     /// Leave out scores.csv
     #[arg(long, help_heading = "Output")]
     pub no_scores: bool,
-    /// Write everything that left a site to transcript.jsonl (needs --out)
+    /// Write everything that a site would send to transcript.jsonl (needs --out)
     #[arg(long, requires = "out", help_heading = "Output")]
     pub transcript: bool,
     /// Print fit.json on standard output, and nothing else there
@@ -228,7 +228,7 @@ pub(crate) struct FitArgs {
 }
 
 impl FitArgs {
-    /// Whether the result promises something to each student, and so may show nothing exact of a row.
+    /// Whether the fit is differentially private, so that nothing exact about a row may be shown.
     pub(crate) fn hides_students(&self) -> bool {
         self.private || self.algorithm == AlgorithmArg::FedirtDp
     }

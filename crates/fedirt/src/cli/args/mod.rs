@@ -1,4 +1,4 @@
-//! The command line, as typed: one file per subcommand.
+//! The arguments of the command line, one file per subcommand.
 
 mod check;
 mod coordinator;
@@ -40,14 +40,14 @@ pub(crate) use study::{
     StudyCommand, StudyFolderArgs, TableArg,
 };
 
-/// How help looks on a terminal.
+/// The style of help texts on a terminal.
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
     .literal(AnsiColor::Cyan.on_default())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// Calibrate tests together without pooling a single answer.
+/// Calibrate tests across sites without pooling answers.
 #[derive(Debug, Parser)]
 #[command(name = "fedirt", version, about, propagate_version = true, max_term_width = 100, styles = STYLES)]
 #[command(arg_required_else_help = true, after_help = EXAMPLES)]
@@ -62,35 +62,35 @@ pub(crate) enum Command {
     Fit(Box<FitArgs>),
     /// Score students with the items of a fit
     Score(Box<ScoreArgs>),
-    /// Draw the report of a fit
+    /// Write the report of a fit (HTML)
     Report(ReportArgs),
-    /// Say what is in response files and what is wrong with them
+    /// Describe response files, and list what is wrong with them
     Check(CheckArgs),
-    /// Draw response files with known parameters
+    /// Simulate response files with known parameters
     Simulate(SimulateArgs),
     /// Run a study on simulated data
     #[cfg(feature = "studies")]
     Study(StudyArgs),
-    /// Say what ε a noise gives, and what noise an ε needs
+    /// Compute ε from noise or noise from ε, forecast and audit private studies
     Privacy(PrivacyArgs),
     /// Take part in studies from a site
     Site(SiteArgs),
     /// Coordinate studies with sites over a network
     Coordinator(CoordinatorArgs),
-    /// Show a whole study in the browser: a coordinator and three sites on this machine
+    /// Demonstrate a study in the browser, with a coordinator and three sites on this machine
     Demo(DemoArgs),
 }
 
 const EXAMPLES: &str = "Start here:
-  fedirt check north.csv south.csv                    what is in the files
-  fedirt fit north.csv south.csv                      tables on the terminal
-  fedirt fit north.csv south.csv --out results        files and a report
-  fedirt score results/fit.json new.csv               scores of other students
-  fedirt demo                                         a whole study before your eyes
+  fedirt check north.csv south.csv                    describe the files
+  fedirt fit north.csv south.csv                      print tables on the terminal
+  fedirt fit north.csv south.csv --out results        write files and a report
+  fedirt score results/fit.json new.csv               score other students
+  fedirt demo                                         watch a study in the browser
 
 `fedirt COMMAND --help` lists a command's options.";
 
-/// Which columns are no items.
+/// How the columns of response files are used.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ColumnArgs {
     /// Column that names the site [default: each file is a site]
@@ -99,13 +99,13 @@ pub(crate) struct ColumnArgs {
     /// Column of student identifiers [default: `id`, where there is one]
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub id: Option<String>,
-    /// Columns that are items, such as i1-i50, 'Q*' or a,b,c [default: all that are nothing else]
+    /// Columns that are items, such as i1-i50, 'Q*' or a,b,c [default: all other columns]
     #[arg(long, value_name = "ITEM,…", value_delimiter = ',', help_heading = "Columns")]
     pub items: Vec<String>,
-    /// Columns that are no items
+    /// Columns that are not items
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Columns")]
     pub ignore: Vec<String>,
-    /// Codes that stand for a missing answer, beside an empty cell, `.` and NA
+    /// Codes for a missing answer, in addition to an empty cell, `.` and NA
     #[arg(
         long,
         value_name = "CODE,…",
@@ -117,7 +117,7 @@ pub(crate) struct ColumnArgs {
 }
 
 impl ColumnArgs {
-    /// The same for the reader.
+    /// The flags as options of the reader.
     pub(crate) fn read_options(&self, weight: Option<&String>) -> fedirt_data::ReadOptions {
         fedirt_data::ReadOptions {
             site: self.site.clone(),

@@ -13,32 +13,32 @@ pub(crate) struct PrivacyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PrivacyCommand {
-    /// The ε that a noise gives
+    /// Compute ε from the noise
     Epsilon(EpsilonArgs),
-    /// The noise that an ε needs
+    /// Compute the noise that an ε needs
     Noise(NoiseArgs),
-    /// The standard errors to expect of a private study, before anything is spent
+    /// Forecast the standard errors of a private study, without data
     Plan(PlanArgs),
-    /// Look for leaks in the private mode of this very program, and plant some to see whether they are found
+    /// Audit the private mode of this program, with planted faults as a control
     Audit(AuditArgs),
 }
 
-/// A mechanism without its noise.
+/// The parameters of a mechanism other than its noise.
 #[derive(Debug, Args)]
 pub(crate) struct RoundsOfSampling {
-    /// Share of students that take part in a round, each drawn by itself; 1 is all of them
+    /// Sampling rate: the share of students in a round, each drawn independently; 1 is all of them
     #[arg(long, value_name = "Q", default_value_t = 1.0)]
     pub rate: f64,
-    /// Planned rounds: all count, whether they are used or not
+    /// Planned rounds, which count whether they are used or not
     #[arg(long, value_name = "R")]
     pub rounds: u32,
-    /// δ: the chance that ε does not hold; below 1/(10 N)
+    /// δ, the probability that ε does not hold; below 1/(10 N)
     #[arg(long, value_name = "D", default_value_t = 1e-6)]
     pub delta: f64,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Draw ε against rounds, up to the planned ones, into this SVG file
+    /// Plot ε by the number of rounds to this SVG file
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 }
@@ -56,7 +56,7 @@ pub(crate) struct EpsilonArgs {
 #[derive(Debug, Args)]
 #[command(after_help = NOISE_EXAMPLES)]
 pub(crate) struct NoiseArgs {
-    /// ε that must not be exceeded
+    /// The ε that must not be exceeded
     #[arg(long, value_name = "E")]
     pub epsilon: f64,
     #[command(flatten)]
@@ -98,8 +98,8 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "C", conflicts_with = "guess")]
     #[arg(value_parser = clap::value_parser!(u8).range(2..=20))]
     pub categories: Option<u8>,
-    /// Items with parameters as they may be: items.csv of an earlier fit [default: slopes around 1, difficulties
-    /// spread like abilities]
+    /// A guess of the item parameters: the items.csv of an earlier fit [default: slopes around 1, difficulties
+    /// distributed like abilities]
     #[arg(long, value_name = "FILE")]
     pub guess: Option<PathBuf>,
     /// Site effects of the fit
@@ -109,10 +109,10 @@ pub(crate) struct PlanArgs {
     /// With --effects none: SD of ability between sites [default: 0]
     #[arg(long, value_name = "SD", allow_hyphen_values = true)]
     pub site_sd: Option<f64>,
-    /// Rows that lack an answer count for nothing (and are counted), or the answer counts as wrong
+    /// Leave out rows that lack an answer (and estimate their number), or score the answer as wrong
     #[arg(long, value_name = "HOW", default_value = "counted")]
     pub missing_answers: MissingAnswersArg,
-    /// ε to look at
+    /// Values of ε
     #[arg(
         long,
         value_name = "E,…",
@@ -121,10 +121,10 @@ pub(crate) struct PlanArgs {
         allow_hyphen_values = true
     )]
     pub epsilon: Vec<f64>,
-    /// δ: the chance that ε does not hold; below 1/(10 N)
+    /// δ, the probability that ε does not hold; below 1/(10 N)
     #[arg(long, value_name = "D", default_value_t = 1e-6)]
     pub delta: f64,
-    /// Sites that may work with the coordinator; the others make up for their noise
+    /// Number of sites that may collude with the coordinator; the noise of the others compensates for theirs
     #[arg(long, value_name = "C", default_value_t = 1)]
     pub colluders: u32,
     /// Print JSON
@@ -140,16 +140,16 @@ const PLAN_EXAMPLES: &str = "Examples:
   fedirt privacy plan --sites 50 --students 6-8 --items 15 --epsilon 1 --effects none
   fedirt privacy plan --sites 5 --total 2000 --guess results/items.csv --colluders 2 --out forecast
 
-No data are read and nothing is spent: errors follow from sizes, noise and a guess of the parameters.";
+No data are read and no budget is spent: the errors are computed from sizes, noise and a guess of the parameters.";
 
 #[derive(Debug, Args)]
 #[command(after_help = AUDIT_EXAMPLES)]
 pub(crate) struct AuditArgs {
-    /// Runs for the noise, and runs in each of the two worlds
+    /// Number of runs for the noise, and of runs in each of the two worlds
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     #[arg(value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
     pub runs: u64,
-    /// Seeds of sound code that must raise no alarm, with a twentieth of the runs each
+    /// Number of seeds for the false alarm rate, with a twentieth of the runs each
     #[arg(long, value_name = "S", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: u64,
@@ -162,8 +162,8 @@ pub(crate) struct AuditArgs {
 }
 
 const AUDIT_EXAMPLES: &str = "Examples:
-  fedirt privacy audit                            all of it, some minutes
-  fedirt privacy audit --runs 1000 --seeds 3      a first look
+  fedirt privacy audit                            the full audit, some minutes
+  fedirt privacy audit --runs 1000 --seeds 3      a quick run
   fedirt privacy audit --json > audit.json
 
-Exit status: 0 nothing found and all planted faults caught, 1 otherwise.";
+Exit status: 0 nothing found and all planted faults detected, 1 otherwise.";

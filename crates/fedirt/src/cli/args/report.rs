@@ -18,4 +18,4 @@ const EXAMPLES: &str = "Examples:
   fedirt report results/fit.json
   fedirt fit exam.csv --json > fit.json && fedirt report fit.json --out exam.html
 
-The page holds everything it needs and asks for nothing over a network.";
+The page is self-contained and loads nothing over a network.";

@@ -13,7 +13,7 @@ pub(crate) enum MethodArg {
     Map,
     /// Warm's weighted likelihood
     Wle,
-    /// maximum likelihood: none for all or nothing right
+    /// maximum likelihood; undefined for students with all answers or no answer right
     Ml,
     /// plausible values: draws from the posterior
     Pv,
@@ -39,10 +39,10 @@ pub(crate) struct ScoreArgs {
     /// Seed of the plausible values (pv) [default: 1]
     #[arg(long, value_name = "S", help_heading = "Scores")]
     pub seed: Option<u64>,
-    /// Column of student weights: no item, and of no use for scores
+    /// Column of student weights, which scores do not use
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
-    /// Effect of sites that the fit has none for (eap, map, pv) [default: 0]
+    /// Effect of sites that are not in the fit (eap, map, pv) [default: 0]
     #[arg(long, value_name = "X", allow_hyphen_values = true, help_heading = "Scores")]
     pub site_effect: Option<f64>,
     /// Write the scores to a file [default: standard output]

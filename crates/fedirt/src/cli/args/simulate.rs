@@ -24,7 +24,7 @@ pub(crate) struct SimulateArgs {
     /// Categories of items that may have more than two [default: 4 for pcm, gpcm, grm and mixed, else 2]
     #[arg(long, value_name = "C")]
     pub categories: Option<usize>,
-    /// Site effects, one per site, used as they are
+    /// Site effects, one per site, which are not centred
     #[arg(long, value_name = "S1,S2,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub site_effects: Vec<f64>,
     /// Draw site effects with this SD, and centre them [default: 0.5, or 0 for one site]
@@ -33,7 +33,7 @@ pub(crate) struct SimulateArgs {
     /// Overlapping booklets: each student answers one, about half of the items
     #[arg(long, value_name = "B")]
     pub booklets: Option<usize>,
-    /// Share of answers that are missing at random
+    /// Share of answers that are missing completely at random
     #[arg(long, value_name = "R")]
     pub missing_rate: Option<f64>,
     /// SD of ability within sites (rasch and pcm) [default: 1]

@@ -15,34 +15,34 @@ pub(crate) struct SiteArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SiteCommand {
-    /// Make a home folder with a policy to edit
+    /// Make the home folder of a site, with a policy to edit
     Init,
-    /// Read an invitation and its plan, and enrol
+    /// Show the plan of an invitation, and enrol
     Enrol(SiteEnrolArgs),
-    /// Say what a study's plan means, and what this site's policy says to it
+    /// Describe a study's plan, and check it against this site's policy
     Plan(SiteStudyArgs),
     /// Serve the officer's pages to a browser on this machine, and take part from there
     Pages(SitePagesArgs),
-    /// Show every number that would be sent, before anything is
+    /// Show every number that would be sent; nothing is sent
     Preview(SitePreviewArgs),
     /// Take part in a study until it is over
     Join(SiteJoinArgs),
-    /// Say where this site's studies stand
+    /// Show the state of this site's studies
     Status(SiteStatusArgs),
-    /// Say what was given away, of whom, and what is left of budgets
+    /// Show what was released about which students, and the remaining budgets
     Ledger(SiteLedgerArgs),
-    /// Set the privacy budget of a population, once and for all
+    /// Set the privacy budget of a population, which cannot be changed afterwards
     Budget(SiteBudgetArgs),
     /// Verify the hash chains of journals and ledger, and print the journals
     Audit(SiteAuditArgs),
-    /// Leave a study and wipe its keys
+    /// Withdraw from a study and delete its keys
     Withdraw(SiteWithdrawArgs),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = ENROL_EXAMPLES)]
 pub(crate) struct SiteEnrolArgs {
-    /// The invitation, as the coordinator's operator sent it
+    /// The invitation that the coordinator's operator sent
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     pub invitation: Option<String>,
     /// Read the invitation from a file
@@ -56,10 +56,10 @@ pub(crate) struct SiteEnrolArgs {
 #[derive(Debug, Args)]
 #[command(after_help = PAGES_EXAMPLES)]
 pub(crate) struct SitePagesArgs {
-    /// Port on this machine; 0: any that is free
+    /// Port on this machine; 0 for any free port
     #[arg(long, value_name = "N", default_value_t = 8445)]
     pub port: u16,
-    /// Also let somebody look who may change nothing
+    /// Name of an auditor, who sees everything and changes nothing
     #[arg(long, value_name = "NAME")]
     pub auditor: Option<String>,
 }
@@ -79,10 +79,10 @@ pub(crate) struct OwnFiles {
     /// Column of student identifiers [default: `id`, where there is one]
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub id: Option<String>,
-    /// Columns that are no items
+    /// Columns that are not items
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Columns")]
     pub ignore: Vec<String>,
-    /// Codes that stand for a missing answer, beside an empty cell, `.` and NA
+    /// Codes for a missing answer, in addition to an empty cell, `.` and NA
     #[arg(
         long,
         value_name = "CODE,…",
@@ -97,7 +97,7 @@ pub(crate) struct OwnFiles {
 }
 
 impl OwnFiles {
-    /// The same for the reader.
+    /// The flags as options of the reader.
     pub(crate) fn read_options(&self) -> fedirt_data::ReadOptions {
         fedirt_data::ReadOptions {
             site: None,
@@ -117,7 +117,7 @@ pub(crate) struct SitePreviewArgs {
     pub study: String,
     #[command(flatten)]
     pub own: OwnFiles,
-    /// Print all numbers, however many there are
+    /// Print all numbers
     #[arg(long)]
     pub all: bool,
     /// Print JSON, with all numbers
@@ -135,7 +135,7 @@ pub(crate) struct SiteJoinArgs {
     /// Name of these students in the ledger, the same in every study [default: the site's name]
     #[arg(long, value_name = "NAME")]
     pub population: Option<String>,
-    /// Join without being asked. It does not approve a roster
+    /// Join without being asked; this does not approve a roster
     #[arg(long)]
     pub yes: bool,
     /// Approve exactly the roster with this fingerprint, as compared by telephone
@@ -185,7 +185,7 @@ pub(crate) struct SiteAuditArgs {
 pub(crate) struct SiteWithdrawArgs {
     /// Name of the study
     pub study: String,
-    /// What the coordinator is told
+    /// The reason that is sent to the coordinator
     #[arg(long, value_name = "TEXT", default_value = "the site has withdrawn")]
     pub reason: String,
     /// Withdraw without being asked
@@ -194,29 +194,29 @@ pub(crate) struct SiteWithdrawArgs {
 }
 
 const EXAMPLES: &str = "In a browser:
-  fedirt site pages                                   everything below, on pages
+  fedirt site pages                                   everything below, in a browser
 
 In this order:
   fedirt site init                                    then read and edit fedirt-site/policy.toml
-  fedirt site enrol fedirt-invitation:…               shows the plan, asks, enrols this site's key
-  fedirt site preview STUDY answers.csv               what would be sent, number by number
-  fedirt site join STUDY answers.csv                  takes part until the study is over
-  fedirt site status                                  where things stand
+  fedirt site enrol fedirt-invitation:…               show the plan, ask, enrol this site's key
+  fedirt site preview STUDY answers.csv               show every number that would be sent
+  fedirt site join STUDY answers.csv                  take part until the study is over
+  fedirt site status                                  show the state of the studies
 
-The agent only calls out (HTTPS); no port is opened. It can be stopped and started at any time.";
+The agent only makes outgoing connections (HTTPS); no port is opened. It can be stopped and started at any time.";
 
 const PAGES_EXAMPLES: &str = "Examples:
   fedirt site pages                                   then open the link that it prints
-  fedirt site pages --auditor \"Dr. Lee\"              a second link, for looking only
+  fedirt site pages --auditor \"Dr. Lee\"              a second link, for an auditor
 
-The pages are served on this machine alone (127.0.0.1). Each start prints a new link; it holds a key, so keep it to
-yourself. Studies that run go on while the program does, and where they were when it is started again.";
+The pages are served on this machine only (127.0.0.1). Each start prints a new link, which contains a key and must be kept
+secret. Running studies continue while the program runs, and resume when it is started again.";
 
 const ENROL_EXAMPLES: &str = "Examples:
   fedirt site enrol fedirt-invitation:RklSVAE…
   fedirt site enrol --file invitation.txt --yes
 
-Repeating it after a lost answer does no harm: the same key is sent.";
+The command is idempotent: if the coordinator's answer was lost, repeat it, and the same key is sent.";
 
 const PREVIEW_EXAMPLES: &str = "Examples:
   fedirt site preview bank answers.csv --id student --ignore class,teacher
@@ -235,4 +235,4 @@ Exit status: 0 finished, 1 ended without a result or waiting for an approval, 2 
 const BUDGET_EXAMPLES: &str = "Examples:
   fedirt site budget \"pupils of 2026\" --epsilon 2 --delta 1e-6
 
-A budget is set once and never changed; nothing is refunded.";
+A budget is set once and cannot be changed; nothing is refunded.";

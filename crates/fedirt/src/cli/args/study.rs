@@ -21,39 +21,39 @@ pub(crate) enum StudyCommand {
     /// The paper's Study 2: school effects as parameters, or as averages of students' abilities
     #[command(name = "2", mut_arg("students", hidden), mut_arg("with_r", hidden), mut_arg("rscript", hidden))]
     Two(PaperArgs),
-    /// The paper's Study 3: rows that are wrong, or right, throughout
+    /// The paper's Study 3: rows in which all answers are wrong, or all are right
     #[command(name = "3", mut_arg("students", hidden), mut_arg("with_r", hidden), mut_arg("rscript", hidden))]
     Three(PaperArgs),
     /// The paper's empirical study on any file: FedIRT, FedIRT-DP and the private default side by side
     Empirical(EmpiricalArgs),
-    /// What the sums reveal: rebuild response rows from the transcripts of honest runs
+    /// Reconstruction attack: response rows from the transcripts of honest runs
     Attack(AttackArgs),
     /// Rounds and bytes that each algorithm needs, on simulated data
     Rounds(RoundsArgs),
-    /// Simulate lost, repeated and false messages and crashes, and check that no rule of the protocol breaks
+    /// Simulate lost, repeated and falsified messages and crashes, and check the invariants of the protocol
     Faults(FaultsArgs),
-    /// Kill coordinator and sites (real processes, kill -9) again and again, and compare the result
+    /// Crash test: kill coordinator and sites (real processes, kill -9) repeatedly, and compare the result
     Kills(KillsArgs),
-    /// Measure what rounds cost beside the statistics, with many sites and studies at once
+    /// Load test: the cost of rounds without the statistics, with many sites and studies at once
     Load(LoadArgs),
 }
 
-/// What only Study 1 has; the others refuse it with a reason.
+/// Hides an argument that only Study 1 has; the other studies refuse it with a reason.
 fn hidden(argument: clap::Arg) -> clap::Arg {
     argument.hide(true)
 }
 
-/// Where and how a study is run.
+/// The output folder of a study, and how the study is run.
 #[derive(Debug, Args)]
 pub(crate) struct StudyFolderArgs {
     /// Folder for tables, settings, pictures and the page [default: the study's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Threads [default: all cores]; the files are the same for any number
+    /// Number of threads [default: all cores]; the files do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Begin anew, and replace what the folder holds; otherwise an unfinished study is resumed, and results of other
-    /// settings are left alone
+    /// Start again and replace the content of the folder; otherwise an unfinished study is resumed, and results with other
+    /// settings are not replaced
     #[arg(long)]
     pub restart: bool,
 }
@@ -70,7 +70,7 @@ pub(crate) struct PaperArgs {
     /// Draw abilities anew in each replication; the paper draws them once
     #[arg(long)]
     pub draw_abilities: bool,
-    /// Study 1: students of a school, of 50, 100 and 300 [default: all three]
+    /// Study 1: students per school, out of 50, 100 and 300 [default: all three]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub students: Vec<usize>,
     /// Study 1: run mirt and ltm on the same answers, where R has them (slow)
@@ -88,7 +88,7 @@ const PAPER_EXAMPLES: &str = "Examples:
   fedirt study 2 --replications 20 --out quick
   fedirt study 1 --students 50,100 --with-r
 
-A study that was stopped goes on where it stopped: give the same command again.";
+An interrupted study is resumed by the same command.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EMPIRICAL_EXAMPLES)]
@@ -101,10 +101,10 @@ pub(crate) struct EmpiricalArgs {
     /// ε of the private methods
     #[arg(long, value_name = "E", default_value_t = 2.0)]
     pub epsilon: f64,
-    /// How often noise is drawn, to see what it does
+    /// Number of draws of the noise
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub draws: u64,
-    /// Seed of the noise: the results can be repeated, and are no private release
+    /// Seed of the noise; with a seed the results are reproducible and therefore not a private release
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
@@ -118,13 +118,13 @@ const EMPIRICAL_EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 #[command(after_help = ATTACK_EXAMPLES)]
 pub(crate) struct AttackArgs {
-    /// Data sets per condition; private runs, where what is claimed is an absence, have a hundred times as many
+    /// Data sets per condition; private runs, for which an absence is claimed, have a hundred times as many
     #[arg(long, value_name = "T", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub replications: u64,
     /// Seed of the first data set; the others follow it
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Few items and small schools: seconds instead of minutes
+    /// Small conditions that take seconds instead of minutes
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
@@ -135,22 +135,22 @@ const ATTACK_EXAMPLES: &str = "Examples:
   fedirt study attack --quick
   fedirt study attack --replications 5 --out attack
 
-Rows come back from the published protocol, school by school, and from secure sums, all schools together. From private
-runs no more should come back than the fitted model lets one guess. Read index.html first.";
+Rows can be reconstructed from the published protocol, school by school, and from secure sums, all schools together. From
+private runs no more rows should be found than can be guessed from the fitted model. Read index.html first.";
 
 #[derive(Debug, Args)]
 pub(crate) struct KillsArgs {
-    /// How often to kill
+    /// Number of kills
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub kills: u64,
-    /// Seed of moments and victims
+    /// Seed of the times and processes
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// Settings as STUDIESxSITES
+    /// Numbers of studies and sites, as STUDIESxSITES
     #[arg(long, value_name = "SxK,…", value_delimiter = ',', default_value = "1x3,1x100,50x20,1x500", value_parser = studies_and_sites)]
     pub settings: Vec<(usize, usize)>,
 }
@@ -164,7 +164,7 @@ fn studies_and_sites(text: &str) -> Result<(usize, usize), String> {
 #[derive(Debug, Args)]
 #[command(after_help = FAULTS_EXAMPLES)]
 pub(crate) struct FaultsArgs {
-    /// Worlds to simulate
+    /// Number of simulated worlds
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: u64,
     /// First seed
@@ -174,9 +174,9 @@ pub(crate) struct FaultsArgs {
 
 const FAULTS_EXAMPLES: &str = "Examples:
   fedirt study faults --seeds 10000
-  fedirt study faults --first 4711 --seeds 1       replay one world
+  fedirt study faults --first 4711 --seeds 1       repeat one world
 
-Exit status: 0 no rule broken, 1 a rule broken (the seeds are named).";
+Exit status: 0 no invariant violated, 1 an invariant violated (the seeds are listed).";
 
 /// Tables of the study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -192,16 +192,16 @@ pub(crate) enum TableArg {
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RoundsArgs {
-    /// Simulated data sets per condition; 20 for a table to rely on
+    /// Simulated data sets per condition; 20 are needed for reliable tables
     #[arg(long, value_name = "T", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub replications: u32,
     /// Seed of the first replication; the others follow it
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Which tables
+    /// The tables to compute
     #[arg(long, value_name = "TABLE", default_value = "all")]
     pub table: TableArg,
-    /// Algorithms of the first table (newton always runs: the others are compared with it) [default: all]
+    /// Algorithms of the first table; newton always runs as the reference [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = algorithm)]
     pub algorithm: Vec<AlgorithmKind>,
     /// Sizes: all, small (all but 20x1000), or names such as 10x50,50x6-8
@@ -225,7 +225,7 @@ const EXAMPLES: &str = "Examples:
   fedirt study rounds --replications 20 --out rounds
   fedirt study rounds --table algorithms --algorithm newton,bfgs --sizes 10x50,5x100";
 
-/// What one word after `--sizes` stands for.
+/// The sizes that one word after `--sizes` stands for.
 #[derive(Debug, Clone)]
 pub(crate) struct Sizes(pub Vec<Size>);
 

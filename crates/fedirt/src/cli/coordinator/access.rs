@@ -1,4 +1,4 @@
-//! `fedirt coordinator access`: who may log in to the pages.
+//! `fedirt coordinator access`: the people who may log in to the pages.
 
 use super::told;
 use crate::error::CliError;
@@ -14,25 +14,25 @@ pub(crate) struct AccessArgs {
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     #[command(subcommand)]
-    pub command: Wish,
+    pub command: AccessCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Wish {
-    /// Say who may log in
+pub(crate) enum AccessCommand {
+    /// List the people who may log in
     List,
-    /// Let somebody log in; prints the key, once
+    /// Add a person; the log-in key is printed once
     Add {
-        /// Who
+        /// The person's name
         #[arg(value_name = "NAME")]
         name: String,
-        /// As what
+        /// The person's role
         #[arg(long, value_enum, default_value = "auditor")]
         role: RoleArg,
     },
-    /// Let somebody log in no more
+    /// Remove a person
     Revoke {
-        /// Who
+        /// The person's name
         #[arg(value_name = "NAME")]
         name: String,
     },
@@ -41,11 +41,11 @@ pub(crate) enum Wish {
 /// Roles of the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RoleArg {
-    /// Runs studies
+    /// runs studies
     Administrator,
-    /// Works with results, tries plans out, changes nothing
+    /// works with results, tries out plans, changes nothing
     Analyst,
-    /// Sees everything, changes nothing
+    /// sees everything, changes nothing
     Auditor,
 }
 
@@ -62,11 +62,11 @@ impl From<RoleArg> for fedirt_ui::Role {
 pub(super) fn run(args: &AccessArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     match &args.command {
-        Wish::List => {
+        AccessCommand::List => {
             let logins = pages::logins(&folder).map_err(told)?;
             if logins.is_empty() {
                 return stdout::print(
-                    "nobody may log in yet: the coordinator makes a log-in when it starts\n",
+                    "nobody may log in yet; the coordinator makes a log-in when it starts\n",
                 );
             }
             let line = |login: &fedirt_ui::Login| {
@@ -74,17 +74,17 @@ pub(super) fn run(args: &AccessArgs) -> Result<(), CliError> {
             };
             stdout::print(&logins.iter().map(line).collect::<String>())
         }
-        Wish::Add { name, role } => {
+        AccessCommand::Add { name, role } => {
             let key = pages::admit(&folder, name, (*role).into()).map_err(told)?;
             stdout::print_raw(&format!("{}\n", key.reveal()))?;
             stderr::note(&format!(
-                "this is the log-in key of {name}, shown once: hand it over by a way that nobody else reads. Behind the # of the pages' /login address it is filled in"
+                "this is the log-in key of {name}, which is shown once. Send it by a channel that nobody else can read. Appended to the address of the log-in page after a #, it is filled in"
             ));
             Ok(())
         }
-        Wish::Revoke { name } => {
+        AccessCommand::Revoke { name } => {
             pages::revoke(&folder, name).map_err(told)?;
-            stdout::print(&format!("{name} is logged out, and may not log in any more\n"))
+            stdout::print(&format!("{name} is logged out and can no longer log in\n"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `fedirt coordinator init`: a folder, and a plan to start from.
+//! `fedirt coordinator init`: makes a folder and a first plan.
 
 use super::told;
 use crate::args::{CoordinatorInitArgs, ModeArg};
@@ -13,7 +13,7 @@ use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
 use std::collections::BTreeSet;
 
 pub(super) fn run(args: &CoordinatorInitArgs) -> Result<(), CliError> {
-    // First the plan, so that a mistake in it leaves nothing behind.
+    // The plan is checked first, so that a mistake in it leaves no files behind.
     let plan = args.study.as_deref().map(|study| plan(args, study)).transpose()?;
     let (made, mut files) = Folder::init(&args.dir, args.listen, &args.host).map_err(told)?;
     if let (Some(study), Some(text)) = (&args.study, plan) {
@@ -29,7 +29,7 @@ pub(super) fn run(args: &CoordinatorInitArgs) -> Result<(), CliError> {
         text.push_str(&format!("made {}\n", file.display()));
     }
     if files.is_empty() {
-        text.push_str("everything was there already; nothing was changed\n");
+        text.push_str("all files exist already; nothing was changed\n");
     }
     text.push_str(&next_steps(args));
     stdout::print(&text)
@@ -48,12 +48,12 @@ fn next_steps(args: &CoordinatorInitArgs) -> String {
     )
 }
 
-/// The text of a plan, checked.
+/// The text of the plan, after it was checked.
 fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
     let options = args.columns.read_options(None);
     let reading = args.items_from.as_ref().map(|file| {
         let reading = fedirt::read(crate::input::files(std::slice::from_ref(file)), &options)?;
-        // Categories of a private plan do not come from the answers, so that these raise no questions.
+        // The categories of a private plan do not come from the answers, so there are no questions about them.
         if args.mode == ModeArg::Private {
             Ok(reading)
         } else {
@@ -97,7 +97,7 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// The items of a file as 0/1 items: a private plan does not tell which codes occur.
+/// The items of a file as 0/1 items, because a private plan must not reveal which codes occur.
 fn declared_items(reading: &Responses) -> Result<Vec<PlanItem>, CliError> {
     let mut items = items_of(reading);
     let beyond = items.iter().filter(|item| item.categories.iter().any(|code| *code > 1));

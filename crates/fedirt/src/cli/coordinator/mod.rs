@@ -1,4 +1,4 @@
-//! `fedirt coordinator`: the folder of a coordinator, its server, and what operators tell it.
+//! `fedirt coordinator`: the folder of a coordinator, its server, and the commands of its operator.
 
 mod access;
 mod export;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An error of the coordinator, on the command line.
+/// Converts an error of the coordinator.
 pub(crate) fn told(error: Error) -> CliError {
     match error {
         Error::File { path, error } => CliError::file(path)(error),
@@ -47,10 +47,10 @@ pub(crate) fn told(error: Error) -> CliError {
 fn tell(dir: &Path, study: &str, input: &OperatorInput) -> Result<(), CliError> {
     let folder = Folder::open(dir).map_err(told)?;
     operator::tell(&folder, study, input).map_err(told)?;
-    stdout::print(&format!("done; see `fedirt coordinator status {} {study}`\n", dir.display()))
+    stdout::print(&format!("done; `fedirt coordinator status {} {study}` shows the state\n", dir.display()))
 }
 
-/// The invitation alone on standard output, so that it can go through a pipe.
+/// Prints only the invitation on standard output, so that it can be piped.
 fn invite_site(args: &CoordinatorInviteArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     let invited = invite::invite(&folder, &args.study, &args.site, args.days, args.address.as_deref());
@@ -58,13 +58,13 @@ fn invite_site(args: &CoordinatorInviteArgs) -> Result<(), CliError> {
     let text = invited.invitation.to_text().map_err(CliError::because)?;
     stdout::print_raw(&format!("{text}\n"))?;
     stderr::note(&format!(
-        "hand this line to {} by a way that nobody else reads: whoever uses it first takes the site's place. There it goes into `fedirt site enrol`. Good until {}, for {}",
+        "send this line to {} by a channel that nobody else can read, because whoever uses it first takes the site's place. The site passes it to `fedirt site enrol`. It is valid until {}, for {}",
         args.site,
         clock::text(invited.invitation.expires),
         invited.invitation.address
     ));
     if invited.withdrawn > 0 {
-        stderr::note(&format!("the earlier invitation of {} is not good any more", args.site));
+        stderr::note(&format!("the earlier invitation of {} is no longer valid", args.site));
     }
     Ok(())
 }

@@ -15,20 +15,21 @@ pub(super) fn run(args: &CoordinatorStartArgs) -> Result<(), CliError> {
     for error in &running.refused {
         stderr::error(&format!("not served: {error}"));
     }
-    stdout::print(&hello(&running, args))?;
+    stdout::print(&start_message(&running, args))?;
     running.until_signal().map_err(told)
 }
 
-/// What an operator sees first.
-fn hello(running: &Running, args: &CoordinatorStartArgs) -> String {
+/// The message after the start.
+fn start_message(running: &Running, args: &CoordinatorStartArgs) -> String {
     let dir = args.dir.display();
-    let mut text = format!("Listening at {}; sites call it {}\n", running.address, running.public_address);
+    let mut text =
+        format!("Listening at {}; the address for sites is {}\n", running.address, running.public_address);
     if let Some(fingerprint) = &running.authority {
         text.push_str(&format!("Certificate authority (SHA-256) {fingerprint}\n"));
     }
     if let Some(pages) = &running.pages {
         text.push_str(&match &pages.first_login {
-            Some(link) => format!("Pages: open {link}\n       (printed this once; `fedirt coordinator access {dir}` makes further log-ins)\n"),
+            Some(link) => format!("Pages: open {link}\n       (printed only once; `fedirt coordinator access {dir}` makes further log-ins)\n"),
             None => format!("Pages at {}\n", pages.address),
         });
     }
@@ -40,7 +41,7 @@ fn hello(running: &Running, args: &CoordinatorStartArgs) -> String {
             "Next: fedirt coordinator invite {dir} {study} SITE\n      fedirt coordinator status {dir}\n"
         )),
         None => text.push_str(&format!(
-            "There is no plan in {dir}/plans yet: set one up on the pages, or fedirt coordinator init {dir} --study NAME …\n"
+            "There is no plan in {dir}/plans yet. Set one up on the pages, or with fedirt coordinator init {dir} --study NAME …\n"
         )),
     }
     text

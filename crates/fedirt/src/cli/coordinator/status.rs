@@ -12,7 +12,7 @@ pub(super) fn run(args: &CoordinatorStatusArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
     let studies = status::read(&folder, args.study.as_deref()).map_err(told)?;
     if !folder.is_running() {
-        stderr::note("no coordinator runs here: this is how things stood when it stopped");
+        stderr::note("no coordinator is running here; this is the state in which it stopped");
     }
     if args.json {
         let text = serde_json::to_string_pretty(&studies).map_err(|e| CliError::Output(e.into()))?;
@@ -53,7 +53,7 @@ fn doing(study: &StudyStatus) -> String {
     match study.phase.as_str() {
         "gathering" => "sites are joining".into(),
         "approving" => "sites compare and sign the roster".into(),
-        "calling" => format!("{round}: sites say hello"),
+        "calling" => format!("{round}: sites announce their participation"),
         "open" => format!("{round}: sites answer"),
         _ => study.outcome.clone().unwrap_or_else(|| "over".into()),
     }
@@ -61,11 +61,11 @@ fn doing(study: &StudyStatus) -> String {
 
 fn site_line(site: &SiteStatus, now: Timestamp) -> String {
     let seen = match site.last_seen_ms {
-        Some(at) => format!("heard of {}", ago(now.0.saturating_sub(at))),
-        None => "not heard of since the coordinator started".into(),
+        Some(at) => format!("last seen {}", ago(now.0.saturating_sub(at))),
+        None => "not seen since the coordinator started".into(),
     };
     let key = site.key.as_deref().map_or_else(|| "not enrolled".into(), |key| format!("key {key}"));
-    let lost = if site.lost { "; not in the study any more" } else { "" };
+    let lost = if site.lost { "; no longer in the study" } else { "" };
     format!("{}: {key}; {seen}{lost}", site.name)
 }
 

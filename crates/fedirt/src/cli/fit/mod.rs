@@ -1,4 +1,4 @@
-//! `fedirt fit`: coordinator and all sites in one process, and what becomes of the result.
+//! `fedirt fit`: a calibration with coordinator and all sites in one process, and the output of its results.
 
 mod options;
 #[cfg(feature = "studies")]
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     crate::use_threads(args.threads)?;
     let progress = Progress::new();
     let mut errors = Vec::new();
-    // Before anything is computed, so that a folder that cannot be written to costs no time.
+    // The folder is prepared first, so that a folder that cannot be written is reported before the computation.
     let folder = args.out.as_deref().map(ResultFolder::prepare).transpose();
     let folder = folder.unwrap_or_else(|error| {
         errors.push(CliError::Out(error));
@@ -37,7 +37,8 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     let read_options = args.columns.read_options(args.weight.as_ref());
     let options = options::with_files(args, &mut errors);
     let responses = fedirt::read(crate::input::files(&args.files), &read_options);
-    // A private fit must not be refused because of answers. Without its codebook, a file would bring needless questions.
+    // Whether there are questions depends on answers, so that a private fit must not ask. If the codebook could not be read, the
+    // questions would be misleading.
     let asks = !args.hides_students() && args.codebook.is_some() == options.codebook.is_some();
     let responses = responses.and_then(|responses| {
         if !asks {
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         }
     };
     let prepared = prepare(&responses, &options).map_err(|error| CliError::fit(error, args))?;
-    // The tables of the calibration have the columns of its codebook: nobody needs the others any more.
+    // The calibration has its own tables with the columns of its codebook.
     drop(responses);
     let transcript = match &folder {
         Some(folder) if args.transcript => Some(Transcript::new(BufWriter::new(folder.scratch()?))),
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     drop(progress);
     tell(args, &calibration, &mut notes, written)?;
     let fit = &calibration.fit;
-    // A private fit that did not come to rest says so in a warning: another run would only cost more privacy.
+    // A private fit that did not converge has a warning; running it again would cost more privacy.
     if fit.converged == Some(true) || fit.privacy.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -100,7 +101,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(1))
 }
 
-/// Prints what was found, and where it was written.
+/// Prints the results, and where they were written.
 fn tell(
     args: &FitArgs,
     calibration: &Calibration,
@@ -109,7 +110,7 @@ fn tell(
 ) -> Result<(), CliError> {
     let fit = &calibration.fit;
     if args.hides_students() {
-        // They are for whoever holds the data, and no part of a result that may be passed on.
+        // These notes are for the holder of the data, and not part of a result that may be shared.
         notes.drain(..).for_each(|note| stderr::note(&note));
     }
     if args.json {
@@ -129,7 +130,7 @@ fn tell(
     stdout::print(&text)
 }
 
-/// Why a run ended early, which items are to blame, and what may help.
+/// Why a fit did not converge, which items converge slowest, and what may help.
 fn why_not_converged(fit: &Fit, args: &FitArgs, max_rounds: usize) -> String {
     let mut text = format!("stopped after {} rounds", fit.rounds);
     if let Some(gradient) = fit.max_gradient {

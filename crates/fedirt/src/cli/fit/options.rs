@@ -7,7 +7,7 @@ use fedirt::{
     Settings, Weighting, read_booklets, read_codebook, read_fixed_items,
 };
 
-/// What the flags say, without the files that they name.
+/// The options from flags, without the files that the flags name.
 pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
     let grid = match args.quadrature {
         QuadratureArg::Density => GridSpec::default(),
@@ -33,7 +33,7 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
     }
 }
 
-/// What the flags say, with the files that they name; what is wrong with these is added to the errors.
+/// The options from flags and the files that they name; problems with the files are added to the errors.
 pub(super) fn with_files(args: &FitArgs, errors: &mut Vec<CliError>) -> FitOptions {
     let mut options = of_flags(args);
     let mut keep = |problems: Problems| errors.push(problems.into());
@@ -72,7 +72,7 @@ fn settings(args: &FitArgs) -> Settings {
     let defaults = Settings::default();
     Settings {
         algorithm: match args.algorithm {
-            // Noisy sums have algorithms of their own.
+            // fedirt-dp does not use this setting.
             AlgorithmArg::Newton | AlgorithmArg::FedirtDp => AlgorithmKind::Newton,
             AlgorithmArg::Em => AlgorithmKind::Em,
             AlgorithmArg::Bfgs => AlgorithmKind::Bfgs,

@@ -1,4 +1,4 @@
-//! The files of a run.
+//! The output files of `fedirt fit`.
 
 use crate::error::CliError;
 use fedirt::results::{csv, fit_json};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IntoInnerError, Seek};
 use std::path::Path;
 
-/// What stands in the folder now.
+/// The files that were written and removed.
 #[derive(Debug)]
 pub(super) struct Written {
     names: Vec<&'static str>,
@@ -16,17 +16,17 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// For people.
+    /// The files in a sentence.
     pub(super) fn sentence(&self, path: &Path) -> String {
         let mut text = format!("Written to {}: {}", path.display(), self.names.join(", "));
         if !self.removed.is_empty() {
-            text.push_str(&format!("; removed, as of an earlier run: {}", self.removed.join(", ")));
+            text.push_str(&format!("; removed files of an earlier run: {}", self.removed.join(", ")));
         }
         text
     }
 }
 
-/// Writes everything, `fit.json` last.
+/// Writes all files, `fit.json` last.
 pub(super) fn write(
     folder: ResultFolder,
     calibration: &Calibration,

@@ -1,11 +1,11 @@
-//! What the flags of `fedirt fit` must fulfil before any file is opened.
+//! Checks of the flags of `fedirt fit`, before any file is opened.
 
 use super::options;
 use crate::args::{AlgorithmArg, EffectsArg, FitArgs, NoiseArg};
 use crate::error::CliError;
 use crate::usage::UsageError;
 
-/// All problems with the flags: values that cannot be, and flags that do not go together.
+/// All problems with the flags: invalid values and contradictory flags.
 pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
     let mut errors: Vec<CliError> =
         options::of_flags(args).problems().into_iter().map(CliError::Flag).collect();
@@ -16,7 +16,7 @@ pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
     CliError::unless_empty(errors)
 }
 
-/// What --private and fedirt-dp need, and what they rule out: all before a file is opened.
+/// Flags that --private and fedirt-dp require or exclude.
 fn privacy(args: &FitArgs) -> Vec<UsageError> {
     let mut problems = Vec::new();
     let published = args.algorithm == AlgorithmArg::FedirtDp;

@@ -1,4 +1,4 @@
-//! What the program says: standard output and standard error.
+//! Standard output and standard error.
 
 pub(crate) mod stderr;
 pub(crate) mod stdout;

@@ -1,15 +1,15 @@
-//! Standard output: colours on a terminal only, and no complaint when the reader has seen enough.
+//! Standard output, with colours on a terminal only. A closed pipe is not an error.
 
 use crate::error::CliError;
 use std::io::{self, Write};
 
-/// Prints a text. A reader that goes away early (`| head`) is no error; a full disk is.
+/// Prints a text. A closed pipe (`| head`) is not an error; a full disk is.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
-    // Without colours, and also where NO_COLOR is set, the styles are taken out of the text.
+    // Where there are no colours, or NO_COLOR is set, the styles are removed from the text.
     finish(anstream::stdout(), text)
 }
 
-/// Prints bytes as they are.
+/// Prints a text unchanged.
 pub(crate) fn print_raw(text: &str) -> Result<(), CliError> {
     finish(io::stdout(), text)
 }

@@ -10,9 +10,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Runs for a planted fault, at most: most faults are far from subtle.
+/// Maximum numbers of runs for a planted fault; most faults are detected with few.
 const PLANTED: (u64, u64) = (1_000, 2_000);
-/// Distance of seeds, so that runs of two seeds share nothing.
+/// Distance between seeds, so that the runs of two seeds are disjoint.
 const APART: u64 = 1_000_000_000;
 
 pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
@@ -86,7 +86,7 @@ fn report(
     for finding in lines.iter().flat_map(|line| line.findings.iter().take(5)) {
         out += &format!("  found: {finding}\n");
     }
-    let mut rows = vec![["planted fault", "caught by"].map(String::from).to_vec()];
+    let mut rows = vec![["planted fault", "detected by"].map(String::from).to_vec()];
     for fault in caught {
         let by = if fault.by.is_empty() { "NOTHING".to_owned() } else { fault.by.join(", ") };
         rows.push(vec![fault.fault.into(), by]);
@@ -101,7 +101,7 @@ fn report(
         out += &format!("  seed {seed}: {}\n", findings.join("; "));
     }
     out += if passed {
-        "\nNothing was found, and every planted fault was. That is evidence, not proof.\n"
+        "\nNo leak was found, and every planted fault was detected. This is evidence, not proof.\n"
     } else {
         "\nThe audit failed: do not use the private mode of this build.\n"
     };

@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use serde_json::json;
 use std::process::ExitCode;
 
-/// Points of a drawn curve: more would not be seen.
+/// Number of points of the plotted curve.
 const POINTS: u32 = 60;
 
-/// ε of a mechanism by every accountant.
+/// ε of a mechanism by several accountants.
 struct Account {
     pld: f64,
     rdp: f64,
@@ -32,7 +32,7 @@ impl Account {
         })
     }
 
-    /// Lines for people: the figure to quote first, then what it is compared with, then what it means.
+    /// The values of ε in words, the one to report first.
     fn lines(&self, delta: Delta) -> String {
         format!(
             "  ε = {:.4} at δ = {:e} (tight, by the privacy-loss distribution)\n  \
@@ -100,22 +100,25 @@ pub(super) fn noise_for(args: &NoiseArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Pictures are SVG, in a folder that exists: said before anything is computed.
+/// Checks the plot file before the computation: it must be SVG, in a folder that exists.
 fn check_plot(sampling: &RoundsOfSampling) -> Result<(), CliError> {
     let Some(path) = &sampling.plot else { return Ok(()) };
     let say = |needed| Err(UsageError::value("--plot", path.display(), needed).into());
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
-        return say("pictures are drawn as SVG; name a file that ends in .svg");
+        return say("plots are SVG; give a file name that ends in .svg");
     }
     match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        Some(parent) if !parent.is_dir() => say("there is no such folder"),
-        _ if path.is_dir() => say("this is a folder; name a file in it"),
+        Some(parent) if !parent.is_dir() => say("the folder does not exist"),
+        _ if path.is_dir() => say("this is a folder; give a file name"),
         _ => Ok(()),
     }
 }
 
 fn drawn(sampling: &RoundsOfSampling) -> String {
-    sampling.plot.as_ref().map_or_else(String::new, |path| format!("\nDrew {}\n", path.display()))
+    sampling
+        .plot
+        .as_ref()
+        .map_or_else(String::new, |path| format!("\nWrote the plot to {}\n", path.display()))
 }
 
 fn plot(sampling: &RoundsOfSampling, mechanism: &Mechanism, delta: Delta) -> Result<(), CliError> {

@@ -1,4 +1,4 @@
-//! `fedirt privacy`: what ε a noise gives, what noise an ε needs, what a study can expect, and whether all of it is true.
+//! `fedirt privacy`: ε from noise, noise from ε, forecasts, and the audit.
 
 mod audit;
 mod epsilon;
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &PrivacyArgs) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Lines of cells as columns: the first aligned left, the others as told.
+/// Cells in columns, aligned left for the given columns and right for the others.
 fn columns(rows: &[Vec<String>], left: &[usize]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count)

@@ -1,4 +1,4 @@
-//! `fedirt privacy plan`: a dry run, without data.
+//! `fedirt privacy plan`: a forecast without data.
 
 use super::columns;
 use crate::args::{MissingAnswersArg, PlanArgs};
@@ -25,11 +25,11 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     epsilons.sort_by(f64::total_cmp);
     epsilons.dedup();
     if let Some(folder) = &args.out {
-        // Before the work, not after.
+        // The folder is made before the computation.
         std::fs::create_dir_all(folder).map_err(CliError::file(folder))?;
     }
     let progress = Progress::new();
-    progress.say("expectations of the model, without data");
+    progress.say("computing the forecast");
     let forecast = privacy::plan(&wish, guess.as_ref(), &epsilons)?;
     let found = forecast.outlook;
     drop(progress);
@@ -60,7 +60,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the flags wish for; everything that is wrong with them at once.
+/// The study that the flags describe, or all problems with the flags.
 fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
     let mut problems = Vec::new();
     let sites = args.sites as usize;
@@ -219,7 +219,7 @@ fn table(wish: &Wish, found: &Outlook) -> String {
     row.extend(cells(&found.maximum_likelihood));
     rows.push(row);
     format!(
-        "{}\nnoise: its variance over that of sampling, roughly. Expected standard errors (root mean squares): as reported, priors included; and from the sums alone\n\n{}",
+        "{}\nnoise: approximate ratio of the variance of the noise to the sampling variance. SE: expected standard errors (root mean squares) as reported, with priors. alone: the same from the sums alone\n\n{}",
         heading(wish, found),
         columns(&rows, &[0])
     )

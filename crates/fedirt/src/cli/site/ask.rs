@@ -1,15 +1,15 @@
-//! Questions to the officer: only where a person can answer.
+//! Questions to the officer at a terminal.
 
 use crate::error::CliError;
 use crate::usage::UsageError;
 use std::io::{self, BufRead, IsTerminal, Write};
 
-/// Whether somebody is there to be asked.
+/// Whether there is a terminal to ask at.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks a question that needs a written yes.
+/// Asks a question that must be answered with `yes`.
 pub(super) fn yes(question: &str) -> Result<bool, CliError> {
     let mut out = io::stderr();
     let asked = write!(out, "{question} [yes/no] ").and_then(|()| out.flush());
@@ -19,7 +19,7 @@ pub(super) fn yes(question: &str) -> Result<bool, CliError> {
     Ok(matches!(line.trim().to_lowercase().as_str(), "yes" | "y"))
 }
 
-/// Approval by flag or by person; without either, an error that names the flag.
+/// Approval by the flag or at the terminal; without either, an error that names the flag.
 pub(super) fn approve(flag: bool, question: &str) -> Result<(), CliError> {
     if flag {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `fedirt site audit`: the chains verified, and the journals for people.
+//! `fedirt site audit`: verifies the hash chains and prints the journals.
 
 use super::told;
 use crate::error::CliError;
@@ -18,7 +18,7 @@ pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError
         match checked {
             Ok(entries) => {
                 let mut text = format!(
-                    "{name}: the plan is the approved one, and the chain of {} journal lines holds\n",
+                    "{name}: the plan is the approved one, and the hash chain of {} journal lines is intact\n",
                     entries.len()
                 );
                 entries.iter().for_each(|entry| text.push_str(&line(entry)));
@@ -35,7 +35,7 @@ pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError
     }
     match agent::ledger_table(&home.ledger_path()) {
         Ok(ledger) => stdout::print(&format!(
-            "ledger: the chain of {} lines holds; its head is {}\n",
+            "ledger: the hash chain of {} lines is intact; its head is {}\n",
             ledger.lines.len(),
             ledger.head
         ))?,

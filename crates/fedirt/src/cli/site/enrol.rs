@@ -18,16 +18,16 @@ pub(super) fn init(path: &Path) -> Result<ExitCode, CliError> {
     let (home, made) = Home::init(path, &mut UnwrapErr(SysRng)).map_err(told)?;
     let place = home.path().display();
     stdout::print(&match made.as_slice() {
-        [] => format!("{place} is a site's home already; nothing was changed.\n"),
+        [] => format!("{place} is already the home folder of a site; nothing was changed.\n"),
         _ => format!(
-            "Made {place}. Next: read {}, which says what this site will and will not do, and change it where it must be.\nThen enrol: fedirt site enrol INVITATION\n",
+            "Made {place}. Next: read {}, the policy that says what this site allows, and change it if necessary.\nThen enrol with fedirt site enrol INVITATION\n",
             home.policy_path().display()
         ),
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The plan in words, and what the policy says to it.
+/// The plan in words, and whether the policy allows it.
 fn describe(plan: &StudyPlan, refusals: &[PolicyRefusal]) -> String {
     let mut text = format!("What the plan says:\n{}", bullets(&plan.in_words()));
     if refusals.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn enrol(home: &Home, args: &SiteEnrolArgs) -> Result<ExitCode, CliEr
     let fingerprint = agent::accept(home, &offer, &mut https, &mut UnwrapErr(SysRng)).map_err(told)?;
     let study = &offer.plan.study;
     stdout::print(&format!(
-        "\nEnrolled. The fingerprint of this site's key is\n\n    {fingerprint}\n\nRead this to the coordinator's operator by telephone.\nNext: fedirt site preview {study} FILE, then fedirt site join {study} FILE\n"
+        "\nEnrolled. The fingerprint of this site's key is\n\n    {fingerprint}\n\nRead it to the coordinator's operator by telephone.\nNext: fedirt site preview {study} FILE, then fedirt site join {study} FILE\n"
     ))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -19,7 +19,7 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
     if !entries.iter().any(|entry| matches!(entry.record, Record::Joined { .. })) {
         let population = args.population.as_deref().unwrap_or(study.site.as_str());
         stderr::note(&format!(
-            "joining {} with {} students, who are called {population:?} in the ledger. `fedirt site preview` shows what is sent",
+            "joining {} with {} students, whose name in the ledger is {population:?}. `fedirt site preview` shows what is sent",
             args.study,
             count(own.table.students() as u64)
         ));
@@ -49,7 +49,7 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
                 ));
             }
             stdout::print(&format!(
-                "The study is finished. Written to {}: {}, transcript.jsonl\nscores.csv and own_place.json are this site's own: they were not sent, and are not for release.\n",
+                "The study is finished. Written to {}: {}, transcript.jsonl\nscores.csv and own_place.json belong to this site: they were not sent, and must not be published.\n",
                 folder.display(),
                 names.join(", ")
             ))?;
@@ -80,16 +80,16 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
 pub(super) fn withdraw(home: &Home, args: &SiteWithdrawArgs) -> Result<ExitCode, CliError> {
     let study = home.known_study(&args.study).and_then(|folder| folder.load()).map_err(told)?;
     stderr::note(&format!(
-        "leaving {}: the round under way is refused, which ends the study for everybody, and this site's keys are wiped. What was sent before stays sent",
+        "withdrawing from {}: the current round is refused, which ends the study for all sites, and this site's keys are deleted. What was sent before cannot be taken back",
         args.study
     ));
     ask::approve(args.yes, "Withdraw?")?;
     let mut https = coordinator(&study)?;
     let told_it = agent::withdraw(&study, &mut https, &args.reason).map_err(told)?;
     stdout::print(&match told_it {
-        Withdrawal::Told(turn) => format!("Withdrawn in {turn}; the keys are wiped.\n"),
+        Withdrawal::Told(turn) => format!("Withdrawn in {turn}; the keys are deleted.\n"),
         Withdrawal::NotTold(why) => format!(
-            "Withdrawn, and the keys are wiped. The coordinator does not know yet ({why}): tell its operator.\n"
+            "Withdrawn, and the keys are deleted. The coordinator could not be informed ({why}), so tell its operator.\n"
         ),
     })?;
     Ok(ExitCode::SUCCESS)

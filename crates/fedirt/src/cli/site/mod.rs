@@ -37,7 +37,7 @@ fn home(args: &SiteArgs) -> Result<Home, CliError> {
     Home::open(&args.home).map_err(told)
 }
 
-/// The home, which is made if it is not there: whoever works with pages need not know the command for it.
+/// The home folder, which is made if it does not exist, because users of the pages need not know `fedirt site init`.
 fn home_made(args: &SiteArgs) -> Result<Home, CliError> {
     if !args.home.join("policy.toml").exists() {
         enrol::init(&args.home)?;
@@ -45,7 +45,7 @@ fn home_made(args: &SiteArgs) -> Result<Home, CliError> {
     home(args)
 }
 
-/// An agent's error as this program tells errors.
+/// Converts an agent's error.
 pub(crate) fn told(error: AgentError) -> CliError {
     match error {
         AgentError::Files(problems) => problems.into(),
@@ -59,7 +59,7 @@ fn coordinator(study: &Study) -> Result<Https, CliError> {
     Https::new(&study.connection.address, authority.as_deref()).map_err(told)
 }
 
-/// Sentences as paragraphs with a mark before each.
+/// Sentences as a bulleted list.
 fn bullets(sentences: &[String]) -> String {
     let room = terminal::width().saturating_sub(4).max(20);
     let mut out = String::new();
@@ -73,7 +73,7 @@ fn bullets(sentences: &[String]) -> String {
     out
 }
 
-/// A text in the width of the terminal.
+/// A text wrapped to the width of the terminal.
 fn paragraph(text: &str) -> String {
     wrap(text, terminal::width().max(20)).join("\n") + "\n"
 }

@@ -1,4 +1,4 @@
-//! The officer at a terminal, or the flags that stand for one.
+//! The officer at a terminal, or flags in place of one.
 
 use super::ask;
 use crate::output::stderr;
@@ -9,12 +9,12 @@ use fedirt_agent::{Answer, News, Officer};
 use fedirt_privacy::secure::{Fingerprint, SiteId};
 use fedirt_protocol::site::RoundShown;
 
-/// Answers from flags, the policy and the terminal.
+/// Answers from the flags, the policy or the terminal.
 #[derive(Debug)]
 pub(super) struct AtTheTerminal {
-    /// The roster that was compared.
+    /// The fingerprint of the approved roster, if a flag gives it.
     pub(super) roster: Option<String>,
-    /// Whether the policy takes rosters on the coordinator's word.
+    /// Whether the policy accepts rosters without comparison.
     pub(super) trusting: bool,
     progress: Option<Progress>,
     last: String,
@@ -25,7 +25,7 @@ impl AtTheTerminal {
         Self { roster, trusting, progress: Some(Progress::new()), last: String::new() }
     }
 
-    /// Takes the progress line away while something is printed or asked.
+    /// Hides the progress line while something is printed or asked.
     fn aside<R>(&mut self, act: impl FnOnce() -> R) -> R {
         drop(self.progress.take());
         let result = act();
@@ -37,7 +37,7 @@ impl AtTheTerminal {
         if let Some(progress) = &self.progress {
             progress.say(text);
         }
-        // Where there is no terminal, each state is told once.
+        // Without a terminal, each state is printed once.
         if !ask::can_ask() && self.last != text {
             stderr::note(text);
         }
@@ -62,7 +62,7 @@ impl Officer for AtTheTerminal {
             stderr::note(&format!(
                 "the coordinator shows this roster:\n{text}\n  Fingerprint of the roster: {fingerprint}\n\n\
                  Call the officers of the other sites, at numbers that you know, and compare this fingerprint.\n\
-                 A coordinator that shows each site another roster could read this site's numbers."
+                 A coordinator that shows each site a different roster could read this site's numbers."
             ));
             if let Some(compared) = roster {
                 if fingerprint.matches(&compared) {
@@ -76,7 +76,7 @@ impl Officer for AtTheTerminal {
                 return Answer::Yes;
             }
             let approved = ask::can_ask()
-                && ask::yes("Is it the same at the other sites, and do you approve it?").unwrap_or(false);
+                && ask::yes("Do the other sites have the same fingerprint, and do you approve the roster?").unwrap_or(false);
             if approved { Answer::Yes } else { Answer::NotNow }
         })
     }

@@ -12,7 +12,7 @@ pub(super) fn run(home: &Home, args: &SitePagesArgs) -> Result<ExitCode, CliErro
     let settings = PagesSettings { port: args.port, auditor: args.auditor.clone(), automatic: None };
     let pages = Pages::start(home, settings).map_err(told)?;
     let mut text = format!(
-        "Pages of {}: open {}\n       (this link is good until the program is started again; keep it to yourself)\n",
+        "Pages of {}: open {}\n       (this link is valid until the program is restarted; keep it secret)\n",
         home.path().display(),
         pages.link
     );
@@ -20,7 +20,7 @@ pub(super) fn run(home: &Home, args: &SitePagesArgs) -> Result<ExitCode, CliErro
         text.push_str(&format!("For {name}, who may look and change nothing: {link}\n"));
     }
     pages.broken.iter().for_each(|error| stderr::warning(error));
-    text.push_str("Studies that were running go on. Ctrl+C stops everything; nothing is lost.\n");
+    text.push_str("Running studies are resumed. Ctrl+C stops everything; nothing is lost.\n");
     stdout::print(&text)?;
     pages.until_signal().map_err(told)?;
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ use fedirt_agent::{self as agent, Home, Preview, StatisticPreview};
 use fedirt_data::Audience;
 use std::process::ExitCode;
 
-/// Numbers of a statistic that are printed unless all are wanted.
+/// Maximum number of values of a statistic that are printed without --all.
 const SHOWN: usize = 40;
 
 pub(super) fn run(home: &Home, args: &SitePreviewArgs) -> Result<ExitCode, CliError> {
@@ -76,14 +76,14 @@ fn statistic_text(statistic: &StatisticPreview, all: bool) -> String {
     }
     if numbers.len() > most {
         out.push_str(&format!(
-            "      … and {} more: --all prints them\n",
+            "      … and {} more; --all prints them\n",
             count((numbers.len() - most) as u64)
         ));
     }
     out
 }
 
-/// Whole numbers as such, others with six digits.
+/// Whole numbers without decimals, others with six.
 fn number(x: f64) -> String {
     if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { format!("{x:.6}") }
 }

@@ -57,7 +57,7 @@ pub(super) fn ledger(home: &Home, json: bool) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::SUCCESS);
     }
     if ledger.lines.is_empty() {
-        stdout::print("The ledger is empty: nothing has left this site.\n")?;
+        stdout::print("The ledger is empty: nothing was sent from this site.\n")?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
@@ -75,10 +75,10 @@ pub(super) fn ledger(home: &Home, json: bool) -> Result<ExitCode, CliError> {
     for line in ledger.lines {
         table.row(vec![line.line.to_string(), line.time, line.population, line.study, line.what]);
     }
-    // What was given away is not cut short.
+    // The descriptions of releases must not be cut off.
     text.push_str(&table.render(terminal::width().max(400)));
     text.push_str(&format!(
-        "\nHead of the ledger (note it down; lines cut off later are then missed): {}\n",
+        "\nHead of the ledger (write it down, so that removed lines are noticed later): {}\n",
         ledger.head
     ));
     stdout::print(&text)?;
@@ -88,7 +88,7 @@ pub(super) fn ledger(home: &Home, json: bool) -> Result<ExitCode, CliError> {
 pub(super) fn budget(home: &Home, args: &SiteBudgetArgs) -> Result<ExitCode, CliError> {
     agent::open_account(home, &args.population, args.epsilon, args.delta).map_err(told)?;
     stdout::print(&format!(
-        "All private studies of {:?} together may spend ε = {} at δ = {:e}. This is not changed any more.\n",
+        "All private studies of {:?} together may spend ε = {} at δ = {:e}. This cannot be changed.\n",
         args.population, args.epsilon, args.delta
     ))?;
     Ok(ExitCode::SUCCESS)

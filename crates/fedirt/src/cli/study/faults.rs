@@ -1,4 +1,4 @@
-//! `fedirt study faults`: seeded worlds in which things go wrong.
+//! `fedirt study faults`: simulations with faults, by seed.
 
 use crate::args::FaultsArgs;
 use crate::error::CliError;
@@ -24,20 +24,20 @@ pub(super) fn run(args: &FaultsArgs) -> Result<ExitCode, CliError> {
         .collect();
     bar.finish_and_clear();
     let reports: Vec<&simulation::Report> = worlds.iter().flatten().collect();
-    let broken: Vec<&String> = worlds.iter().filter_map(|world| world.as_ref().err()).collect();
+    let violated: Vec<&String> = worlds.iter().filter_map(|world| world.as_ref().err()).collect();
     let count = |ending| reports.iter().filter(|report| report.ending == ending).count();
     let total = |what: fn(&simulation::Report) -> u64| reports.iter().map(|report| what(report)).sum::<u64>();
     let mut text = format!(
-        "{} worlds (seeds {} to {}): {} rules broken\n",
+        "{} worlds (seeds {} to {}): {} invariants violated\n",
         args.seeds,
         args.first,
         last - 1,
-        broken.len()
+        violated.len()
     );
     for (name, n) in [
-        ("finished, to the last bit the undisturbed result", count(Ending::Finished)),
+        ("finished with exactly the undisturbed result", count(Ending::Finished)),
         ("ended as the plan foresees", count(Ending::Ended)),
-        ("wait for a site that vanished", count(Ending::Waits)),
+        ("wait for a lost site", count(Ending::Waits)),
         ("stopped by a site's refusal", count(Ending::Refused)),
     ] {
         text.push_str(&format!("  {n:>7}  {name}\n"));
@@ -48,9 +48,9 @@ pub(super) fn run(args: &FaultsArgs) -> Result<ExitCode, CliError> {
         total(|r| r.crashes),
         total(|r| r.uploads)
     ));
-    for rule in &broken {
-        text.push_str(&format!("broken: {rule}\n"));
+    for rule in &violated {
+        text.push_str(&format!("violated: {rule}\n"));
     }
     stdout::print(&text)?;
-    Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if violated.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -1,4 +1,4 @@
-//! What a finished study leaves beside its files, so that another one does not take its place unasked.
+//! The record of a finished study in its folder, so that another study does not replace it unasked.
 
 use super::error::{FolderContent, StudyFailure};
 use crate::error::CliError;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Name of the file.
 const FINISHED: &str = "finished.json";
 
-/// What studies write. In a folder without [`FINISHED`] such files are somebody else's.
+/// The files that studies write. In a folder without [`FINISHED`] they have another origin.
 const OURS: [&str; 9] = [
     "index.html",
     "settings.json",
@@ -22,25 +22,25 @@ const OURS: [&str; 9] = [
     "attack.json",
 ];
 
-/// Which study it was, and how large.
+/// Settings and size of a finished study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FinishedStudy {
-    /// A digest of the settings.
+    /// A hash of the settings.
     settings: String,
-    /// Replications of all conditions.
+    /// Number of tasks.
     tasks: usize,
 }
 
 impl FinishedStudy {
     pub(crate) fn new(identity: &str, tasks: usize) -> Self {
-        // FNV-1a: it tells settings apart, and need not withstand anybody.
+        // FNV-1a, because the hash need not be cryptographic.
         let digest = identity.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
             (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
         });
         Self { settings: format!("{digest:016x}"), tasks }
     }
 
-    /// Refuses a folder with the results of other settings, of more replications, or of who knows what.
+    /// Refuses a folder with the results of other settings, of more replications, or of unknown origin.
     pub(crate) fn may_replace(&self, folder: &Path) -> Result<(), CliError> {
         let path = folder.join(FINISHED);
         let found = match std::fs::read_to_string(&path) {

@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What was done so far; it goes when the study is complete.
+/// The journal of unfinished work, which is removed when the study is complete.
 const JOURNAL: &str = "unfinished.jsonl";
 
 /// The folder of a study: its journal while it runs, its files when it has finished.
@@ -29,7 +29,7 @@ pub(crate) struct StudyFolder {
 }
 
 impl StudyFolder {
-    /// Makes the folder, before hours of work rather than after.
+    /// Makes the folder, before the work begins.
     pub(crate) fn new(args: &StudyFolderArgs, name: &str) -> Result<Self, CliError> {
         crate::use_threads(args.threads.map(usize::from))?;
         let path = args.out.clone().unwrap_or_else(|| name.into());
@@ -37,7 +37,7 @@ impl StudyFolder {
         Ok(Self { path, restart: args.restart, study: None })
     }
 
-    /// All records, those of an earlier, unfinished run included.
+    /// Computes all records; those in the journal of an unfinished run are not computed again.
     pub(crate) fn run<T, R>(
         &mut self,
         identity: &str,
@@ -51,7 +51,7 @@ impl StudyFolder {
     {
         let path = self.path.join(JOURNAL);
         let study = FinishedStudy::new(identity, tasks.len());
-        // A journal says itself whose folder it is.
+        // A journal contains the settings of its study.
         if !self.restart && !path.exists() {
             study.may_replace(&self.path)?;
         }
@@ -74,7 +74,7 @@ impl StudyFolder {
             }
             _ => None,
         };
-        // Written anew beside the old one: a stop in between loses nothing.
+        // The journal is rewritten to another file and renamed, so that an interruption loses nothing.
         let draft = path.with_extension("draft");
         let out = File::create(&draft).map_err(CliError::file(&draft))?;
         let journal = match &old {
@@ -89,7 +89,7 @@ impl StudyFolder {
         Ok(journal)
     }
 
-    /// Writes all files, and says what was found.
+    /// Writes all files and prints the results.
     pub(crate) fn finish(self, output: &StudyOutput) -> Result<(), CliError> {
         self.write(&output.files)?;
         let names: Vec<&str> = output.files.iter().map(|(name, _)| name.as_str()).collect();
@@ -130,10 +130,10 @@ impl Bar {
 impl Watch for Bar {
     fn begin(&self, tasks: usize, done: usize) {
         if done > 0 {
-            self.0.suspend(|| stderr::note(&format!("resuming, {done} of {tasks} done")));
+            self.0.suspend(|| stderr::note(&format!("resuming: {done} of {tasks} tasks are done")));
         }
         self.0.set_length(tasks as u64);
-        // What was done before says nothing about how long the rest takes.
+        // Tasks of an earlier run must not influence the estimated time.
         self.0.set_position(done as u64);
         self.0.reset_eta();
     }

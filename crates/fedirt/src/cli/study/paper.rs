@@ -25,7 +25,7 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
         if let Some(remark) = r.remark() {
             stderr::note(&remark);
         }
-        // What was done without a package would stay without it.
+        // Records that were made without a package must not be used when it is installed.
         identity += &format!(" without {}", r.missing().join(" "));
         Box::new(r)
     } else {
@@ -40,7 +40,7 @@ pub(crate) fn run(number: Number, args: &PaperArgs) -> Result<ExitCode, CliError
     Ok(ExitCode::SUCCESS)
 }
 
-/// What only Study 1 knows.
+/// Checks of flags that only Study 1 has.
 fn rules(number: Number, args: &PaperArgs) -> Result<(), CliError> {
     let mut problems = Vec::new();
     if number != Number::One && !args.students.is_empty() {

@@ -1,6 +1,6 @@
-//! mirt and ltm, where R has them, on the same answers.
+//! Estimates of mirt and ltm on the same answers, if they are installed in R.
 //!
-//! Each thread has an R process of its own, which loads the packages once and answers one request a line.
+//! Each thread has an R process of its own, which loads the packages once and answers one request per line.
 
 use fedirt_model::responses::ResponseTable;
 use fedirt_studies::StudyError;
@@ -18,7 +18,7 @@ pub(crate) const PACKAGES: [&str; 2] = ["mirt", "ltm"];
 /// they print or load is not known.
 const OPTIONS: [&str; 4] = ["--no-save", "--no-restore", "--no-site-file", "--no-init-file"];
 
-/// How a line of the script's begins. Packages print what they like: other lines are none of ours.
+/// The beginning of each line that the script prints. Other lines are output of packages, which is ignored.
 const REPLY: &str = "fedirt-reply\t";
 
 /// Answers `package<TAB>file` with `fedirt-reply<TAB>ok<TAB>slopes<TAB>difficulties` or
@@ -71,7 +71,7 @@ struct Process {
 }
 
 impl R {
-    /// Looks for R and its packages. Without R every package is missing.
+    /// Looks for the packages. Without R all of them are missing.
     pub(crate) fn find(program: &std::path::Path) -> std::io::Result<Self> {
         let has = |package: &str| {
             let ask = format!("quit(status = !requireNamespace('{package}', quietly = TRUE))");
@@ -98,7 +98,7 @@ impl R {
             .then(|| format!("R with {missing} was not found ({program}): the columns stay empty"))
     }
 
-    /// Packages that R does not have: what was tried without them is not what would be tried with them.
+    /// Packages that R does not have.
     pub(crate) fn missing(&self) -> &[&'static str] {
         &self.missing
     }
@@ -155,7 +155,7 @@ impl Drop for R {
     fn drop(&mut self) {
         let idle = std::mem::take(self.idle.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner));
         for Process { mut child, requests, .. } in idle {
-            // The end of its input ends the script.
+            // The script ends at the end of its input.
             drop(requests);
             let _ = child.wait();
         }

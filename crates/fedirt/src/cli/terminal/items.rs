@@ -5,7 +5,7 @@ use super::table::{Column, Table, cut};
 use super::text::{NONE, count, fixed};
 use fedirt_model::fit::{Fit, FitItem};
 
-/// Items shown; further ones stand in `items.csv`.
+/// Maximum number of items that are shown; `items.csv` contains all.
 const MOST: usize = 60;
 
 pub(super) fn table(fit: &Fit, room: usize) -> String {
@@ -27,7 +27,7 @@ pub(super) fn table(fit: &Fit, room: usize) -> String {
         Column::numbers("SE").styled(style::FAINT),
     ]);
     let mut table = Table::new(columns);
-    // A line per step: fewer items then.
+    // With several lines per item, fewer items are shown.
     let longest = fit.items.iter().map(|item| item.d.len()).max().unwrap_or(1).max(1);
     let (head, tail) = cut(fit.items.len(), (MOST / longest).max(20));
     for (j, item) in fit.items.iter().enumerate() {

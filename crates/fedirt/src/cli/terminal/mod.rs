@@ -10,19 +10,19 @@ pub(crate) mod text;
 use fedirt_model::fit::Fit;
 use style::paint;
 
-/// Width where there is no terminal.
+/// Width in columns without a terminal.
 const PAGE: usize = 100;
-/// No line is longer, however wide the terminal.
+/// Maximum width of a line, in columns.
 const WIDEST: usize = 120;
-/// Warnings shown; further ones stand in `fit.json`.
+/// Maximum number of warnings that are shown; `fit.json` contains all.
 const MOST_WARNINGS: usize = 12;
 
-/// Whether the tables of items and sites are wanted.
+/// Whether the tables of items and sites are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tables {
     /// Yes.
     Yes,
-    /// No: they stand in files.
+    /// No, because they are in files.
     No,
 }
 

@@ -1,15 +1,15 @@
-//! The table of sites, with intervals drawn where there is room.
+//! The table of sites, with intervals drawn if the terminal is wide enough.
 
 use super::style;
 use super::table::{Column, Table, cut};
 use super::text::{count, fixed};
 use fedirt_model::fit::{Fit, FitSite};
 
-/// Sites shown; further ones stand in `sites.csv`.
+/// Maximum number of sites that are shown; `sites.csv` contains all.
 const MOST: usize = 24;
 /// Half-width of a 95 % interval in standard errors.
 const NORMAL_95: f64 = 1.96;
-/// Narrowest and widest drawing.
+/// Minimum and maximum width of the drawing.
 const PICTURE: (usize, usize) = (16, 40);
 
 pub(super) fn table(fit: &Fit, room: usize) -> String {
@@ -45,7 +45,7 @@ fn fill(fit: &Fit, head: usize, tail: usize, axis: Option<&Axis>) -> Table {
     table
 }
 
-/// A scale from the lowest to the highest end of an interval.
+/// The scale of the drawing, from the lowest to the highest end of an interval.
 struct Axis {
     low: f64,
     high: f64,

@@ -1,18 +1,18 @@
-//! Colours, few and with a meaning. They are taken out where the output is no terminal.
+//! The styles of terminal output. They are removed if the output is not a terminal.
 
 use anstyle::{AnsiColor, Style};
 
 /// A heading.
 pub(crate) const HEADING: Style = Style::new().bold();
-/// What names a number, not the number.
+/// Labels of numbers.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// All is well.
+/// Success.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// To be looked at.
+/// A warning.
 pub(crate) const CAUTION: Style = AnsiColor::Yellow.on_default();
-/// Wrong.
+/// An error.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// Drawn.
+/// Drawings.
 pub(crate) const DRAWN: Style = AnsiColor::Cyan.on_default();
 
 /// A text in a style.

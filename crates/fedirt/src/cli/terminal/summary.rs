@@ -1,11 +1,11 @@
-//! The head of the tables: what was calibrated, how, and how well.
+//! The summary above the tables: data, model and fit statistics.
 
 use super::style::{self, paint};
 use super::text::{NONE, count, counted, fixed, rough};
 use fedirt_model::fit::Fit;
 use unicode_width::UnicodeWidthStr;
 
-/// Space between the two halves.
+/// Space between the two columns.
 const GAP: usize = 4;
 
 type Fact = (&'static str, String);
@@ -16,7 +16,7 @@ fn capitalised(name: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// One line that says what this is.
+/// The title line.
 pub(super) fn title(fit: &Fit) -> String {
     let model = capitalised(fedirt_model::items::title(&fit.model));
     let sites = match fit.sites.len() as u64 {
@@ -36,13 +36,13 @@ pub(super) fn title(fit: &Fit) -> String {
     format!("{} · {state}", paint(style::HEADING, &what))
 }
 
-/// The numbers, in two halves side by side where there is room.
+/// The facts in two columns if there is room, and in one otherwise.
 pub(super) fn block(fit: &Fit, room: usize) -> String {
     let (left, right) = (data(fit), numbers(fit));
-    let (l, r) = (Half::new(&left), Half::new(&right));
+    let (l, r) = (FactColumn::new(&left), FactColumn::new(&right));
     let mut out = String::new();
     if 2 + l.width() + GAP + r.width() > room {
-        let all = Half::new(left.iter().chain(&right).cloned().collect::<Vec<_>>().as_slice());
+        let all = FactColumn::new(left.iter().chain(&right).cloned().collect::<Vec<_>>().as_slice());
         left.iter().chain(&right).for_each(|fact| out.push_str(&format!("  {}\n", all.cell(fact, false))));
         return out;
     }
@@ -120,13 +120,13 @@ fn with_error(value: Option<f64>, se: Option<f64>) -> String {
     }
 }
 
-/// Widths of one half.
-struct Half {
+/// Widths of one column.
+struct FactColumn {
     name: usize,
     value: usize,
 }
 
-impl Half {
+impl FactColumn {
     fn new(facts: &[Fact]) -> Self {
         let widest = |text: fn(&Fact) -> usize| facts.iter().map(text).max().unwrap_or(0);
         Self { name: widest(|fact| fact.0.width()), value: widest(|fact| fact.1.width()) }

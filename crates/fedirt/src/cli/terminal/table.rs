@@ -11,7 +11,7 @@ pub(crate) struct Column {
     title: &'static str,
     left: bool,
     style: Style,
-    /// Columns with the highest number go first where the terminal is narrow; 0 stays.
+    /// On narrow terminals the columns with the highest number are left out first; those with 0 are always shown.
     expendable: u8,
 }
 
@@ -26,13 +26,13 @@ impl Column {
         Self { title, left: false, style: Style::new(), expendable: 0 }
     }
 
-    /// The same in a style.
+    /// The column in a style.
     pub(crate) const fn styled(mut self, style: Style) -> Self {
         self.style = style;
         self
     }
 
-    /// The same, left out where there is no room.
+    /// The column, left out where there is no room.
     pub(crate) const fn expendable(mut self, rank: u8) -> Self {
         self.expendable = rank;
         self
@@ -56,7 +56,7 @@ enum Row {
 const GAP: usize = 2;
 /// Space before the first.
 const INDENT: usize = 2;
-/// The first column is not cut below this.
+/// Minimum width of the first column.
 const NARROWEST: usize = 8;
 
 impl Table {
@@ -157,7 +157,7 @@ impl Table {
     }
 }
 
-/// Which entries of a long list are shown: all, or the first and the last with a gap between them.
+/// The entries of a long list that are shown: all, or the first and the last ones.
 pub(crate) fn cut(length: usize, most: usize) -> (usize, usize) {
     if length <= most { (length, length) } else { (most / 2, length - (most - most / 2)) }
 }
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn narrow_terminals_lose_columns_and_then_letters() {
+    fn narrow_terminals_have_fewer_columns_and_shorter_names() {
         let table = || {
             let mut table = Table::new(vec![
                 Column::words("item"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_lose_their_middle() {
+    fn the_middle_of_long_lists_is_left_out() {
         assert_eq!(cut(10, 10), (10, 10));
         assert_eq!(cut(100, 10), (5, 95));
         assert_eq!(cut(4, 3), (1, 2));

@@ -1,4 +1,4 @@
-//! Numbers and sentences as they stand on a terminal.
+//! Numbers and sentences on a terminal.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 

@@ -1,4 +1,4 @@
-//! `fedirt study kills`: coordinator and sites are killed again and again, and the result must not differ by a byte.
+//! `fedirt study kills`: coordinator and sites are killed repeatedly, and the result must be the same byte for byte.
 
 use super::super::error::StudyFailure;
 use super::{Program, Running, free_port, invitation, text, wait_for};
@@ -166,7 +166,7 @@ impl KilledStudy {
         loop {
             match self.program.run(&["site", "--home", home, "enrol", &invitation, "--yes"]) {
                 Ok(_) => return Ok(()),
-                // The coordinator needs a moment to come up.
+                // The coordinator may not be ready yet.
                 Err(error) if since.elapsed() > Duration::from_secs(20) => return Err(error),
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),
             }
@@ -200,7 +200,7 @@ impl KilledStudy {
         self.result().exists() && (0..SITES.len()).all(|k| self.site_result(k).join("fit.json").exists())
     }
 
-    /// Kills and restarts until the study is over.
+    /// Kills and restarts processes until the study is over.
     fn play(
         &mut self,
         kills: u64,
@@ -239,7 +239,7 @@ impl KilledStudy {
         Ok(counts)
     }
 
-    /// Starts whoever is not running and not done.
+    /// Starts every process that is neither running nor finished.
     fn restart(&mut self) -> Result<(), CliError> {
         let ended = |running: &mut Option<Running>| match running {
             Some(Running(child)) => matches!(child.try_wait(), Ok(Some(_))),
@@ -256,7 +256,7 @@ impl KilledStudy {
         Ok(())
     }
 
-    /// Messages that sites know to be acknowledged, and how many of them the coordinator has forgotten.
+    /// The number of acknowledged messages, and how many of them the coordinator has lost.
     fn acknowledged_and_lost(&self) -> Result<(usize, usize), CliError> {
         let export = self.folder.join("export");
         let coordinator = self.folder.join("coordinator");

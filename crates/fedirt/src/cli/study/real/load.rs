@@ -1,5 +1,5 @@
-//! `fedirt study load`: what a round costs beside the statistics, with a real coordinator and real agents on one
-//! machine: TLS, signatures, masks, journals and ledgers on disk.
+//! `fedirt study load`: the cost of a round without the statistics (TLS, signatures, masks, journals and ledgers on disk), with
+//! a real coordinator and real agents on one machine.
 
 use super::super::error::StudyFailure;
 use super::{Program, Running, free_port, text, wait_for};
@@ -45,7 +45,7 @@ pub(in crate::study) fn run(args: &LoadArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Seconds per round; the coordinator's are for all studies together, without the statistics.
+/// Seconds per round. Those of the coordinator are for all studies together, without the statistics.
 struct Measured {
     rounds: usize,
     coordinator: f64,
@@ -115,8 +115,8 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     })
 }
 
-/// CPU seconds per round of the statistics alone: the same calibration in one process, in `plain`. Nearly all of it is
-/// the centre's, as sites have few students.
+/// CPU seconds per round of the statistics alone, measured on the same calibration in one process in `plain`. Nearly all of
+/// them are spent at the centre, because sites have few students.
 fn statistics(folder: &Path, names: &[String], items: &[PlanItem]) -> Result<f64, CliError> {
     let plan = template("alone", Mode::Plain, names, items, (names.len() * STUDENTS) as u64);
     let told = |error: fedirt_protocol::plan::PlanError| CliError::because(error);
@@ -189,10 +189,10 @@ impl InvitedSite {
     }
 }
 
-/// An officer who approves everything: all sites are in the same hands.
+/// An officer who approves everything.
 struct ApprovingOfficer<'a>(&'a Baseline);
 
-/// CPU of coordinator and sites and the time, when the first round begins.
+/// CPU time of coordinator and sites, and the time, at the beginning of the first round.
 struct Baseline {
     pid: u32,
     at: OnceLock<(f64, f64, Instant)>,
@@ -216,7 +216,7 @@ impl Officer for ApprovingOfficer<'_> {
 }
 
 impl EnrolledSite {
-    /// Takes part to the end; gives the number of exchanges.
+    /// Takes part until the end and returns the number of exchanges.
     fn join(self, start: &Baseline) -> Result<usize, CliError> {
         let told = |error: agent::AgentError| CliError::because(error);
         let study = self.home.known_study(&self.study).and_then(|folder| folder.load()).map_err(told)?;
