@@ -200,3 +200,39 @@ proptest! {
         }
     }
 }
+
+/// Replaced answers: ε' = 2ε with (1 + e^ε) δ(ε) = δ, and so it is by the curve of δ. And quickly, however large ε is.
+#[test]
+fn replaced_answers_follow_the_curve_of_delta() {
+    let d = one_in_a_million();
+    for (q, sigma, rounds) in [(0.01, 1.0, 100), (0.1, 1.0, 10), (0.5, 4.0, 200), (0.2, 1.0, 50)] {
+        let m = mechanism(q, sigma, rounds);
+        let half = 0.5 * m.epsilon_replaced(d);
+        let found = m.delta(half) * (1.0 + half.exp());
+        assert!((found / d.value() - 1.0).abs() < 2e-3, "{m:?}: {half} gives {found:e}");
+        assert!(m.epsilon_replaced(d) > m.epsilon(d));
+    }
+}
+
+/// Every row of a published comparison of accountants is of this size; all figures that the command prints.
+#[test]
+fn large_plans_are_answered_quickly() {
+    for (q, sigma, rounds, delta) in [
+        (0.2, 0.5, 150, 1e-6),
+        (0.5, 0.7, 50, 1e-6),
+        (0.001, 0.6, 5000, 1e-6),
+        (0.01, 1.1, 10_000, 1e-5),
+        (0.1, 50.0, 20, 1e-6),
+        (0.5, 20.0, 300, 1e-6),
+        (0.01, 1.0, 10_000_000, 1e-6),
+        (0.3, 0.05, 1000, 1e-6),
+    ] {
+        let (m, delta) = (mechanism(q, sigma, rounds), Delta::new(delta).unwrap());
+        let start = std::time::Instant::now();
+        let found = (m.epsilon(delta), m.epsilon_replaced(delta));
+        let took = start.elapsed();
+        println!("{q} {sigma} {rounds}: {found:?} in {took:?}");
+        assert!(found.0.is_finite() && found.1 > found.0, "{found:?}");
+        assert!(took.as_secs() < 20, "{m:?}: {took:?}");
+    }
+}

@@ -26,10 +26,6 @@ pub use rdp::{Conversion, RdpEpsilon, amplified_rdp, rdp_epsilon};
 
 pub(crate) use special::normal_cdf;
 
-use solve::root;
-use special::softplus;
-use std::convert::Infallible;
-
 /// What the ε of this module is about, for officers and readers of results.
 pub const ADJACENCY: &str = "Adjacency: zero-out. Two data sets are neighbours when one student's row, within \
 one site, is replaced by an empty contribution (a vector of zeros). The number of students enrolled at each \
@@ -227,23 +223,7 @@ impl Mechanism {
         if let Some(gdp) = GaussianDp::of(mechanisms) {
             return gdp.replaced().epsilon(delta);
         }
-        let excess = |epsilon: f64| {
-            softplus(epsilon) + delta_of_some(mechanisms, epsilon).max(1e-300).ln() - delta.value().ln()
-                + 1e-6
-        };
-        let (mut low, mut high) = (0.0, self.epsilon(delta).max(1e-6));
-        let (mut f_low, mut f_high) = (excess(low), excess(high));
-        if f_low <= 0.0 {
-            return 0.0;
-        }
-        while f_high > 0.0 {
-            (low, f_low) = (high, f_high);
-            high *= 1.3;
-            f_high = excess(high);
-        }
-        match root(|e| Ok::<f64, Infallible>(excess(e)), (low, f_low), (high, f_high), 1e-6) {
-            Ok(epsilon) => 2.0 * epsilon,
-        }
+        2.0 * pld::epsilon_of_pair(mechanisms, delta)
     }
 }
 

@@ -14,7 +14,7 @@ mod cumulant;
 mod step;
 
 use super::{Delta, Mechanism};
-use crate::accountant::special::ln_sum_exp;
+use crate::accountant::special::{ln_sum_exp, softplus};
 use cumulant::Cumulant;
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
@@ -29,55 +29,77 @@ const ROUND: f64 = 65_536.0;
 /// Points of a transform, at most; beyond it the grid is coarsened, and the answer stays a bound.
 const LARGEST: usize = 1 << 22;
 
+/// ln of the smallest δ at which masses are still normal doubles.
+const DEEPEST: f64 = -650.0;
+
 /// Outcomes are cut where their probability over all rounds is this share of δ.
 const CUT: f64 = 1e-10;
 
 /// ε ≥ 0 at δ, the larger of both directions.
 pub(super) fn epsilon(mechanisms: &[Mechanism], delta: Delta) -> f64 {
     let ln_delta = delta.value().ln();
-    let mut coarser = 1.0;
-    loop {
-        let (rounds, h) = grid(mechanisms, ln_delta, coarser);
-        let mut largest = 0.0f64;
-        let mut size = 0;
-        for rounds in &rounds {
-            let cumulant = Cumulant::new(rounds, h);
-            let (_, theta) = cumulant.for_delta(ln_delta);
-            let window = Window::new(&cumulant, theta, ln_delta, h);
-            size = size.max(window.points);
-            if window.points <= LARGEST {
-                largest = largest.max(Tail::of(rounds, &window, h).epsilon(delta.value()));
-            }
-        }
-        if size <= LARGEST {
-            return largest;
-        }
-        coarser *= 1.1 * size as f64 / LARGEST as f64;
-    }
+    let tails = tails(mechanisms, ln_delta, |cumulant| (ln_delta, cumulant.for_delta(ln_delta).1));
+    tails.iter().map(|tail| tail.epsilon(delta.value(), f64::INFINITY, |_| 0.0)).fold(0.0, f64::max)
 }
 
 /// δ at ε ≥ 0, the larger of both directions.
 pub(super) fn delta(mechanisms: &[Mechanism], epsilon: f64) -> f64 {
-    let mut coarser = 1.0;
     // The Rényi bound says how small δ is, and with it how far the tails must reach.
     let (rough, h) = grid(mechanisms, -30.0, 8.0);
     let bound = |rounds| Cumulant::new(rounds, h).for_epsilon(epsilon).0;
-    let ln_delta = rough.iter().map(|r| bound(r)).fold(f64::NEG_INFINITY, f64::max).clamp(-650.0, -0.1) - 7.0;
+    let ln_delta =
+        rough.iter().map(|r| bound(r)).fold(f64::NEG_INFINITY, f64::max).clamp(DEEPEST, -0.1) - 7.0;
+    let tails = tails(mechanisms, ln_delta, |cumulant| {
+        let (ln_delta, theta) = cumulant.for_epsilon(epsilon);
+        (ln_delta.max(DEEPEST) - 7.0, theta)
+    });
+    tails.iter().map(|tail| tail.delta(epsilon)).fold(0.0, f64::max).min(1.0)
+}
+
+/// The smallest ε ≥ 0 with (1 + e^ε) δ(ε) ≤ δ, the larger of both directions: half of what holds for replaced answers.
+///
+/// Rényi's bound tells about where it is, and with it the δ(ε) at which the tails must be precise; they are computed once.
+pub(super) fn epsilon_of_pair(mechanisms: &[Mechanism], delta: Delta) -> f64 {
+    let ln_delta = delta.value().ln();
+    let (rough, h) = grid(mechanisms, DEEPEST, 8.0);
+    let bounds = rough.each_ref().map(|rounds| Cumulant::new(rounds, h));
+    let excess = |epsilon: f64| {
+        let bound = bounds.iter().map(|c| c.for_epsilon(epsilon).0).fold(f64::NEG_INFINITY, f64::max);
+        softplus(epsilon) + bound - ln_delta
+    };
+    let mut high = 1.0;
+    while excess(high) > 0.0 {
+        high *= 1.3;
+    }
+    let mut low = 0.0;
+    while high - low > 1e-6 * high {
+        let middle = 0.5 * (low + high);
+        if excess(middle) > 0.0 { low = middle } else { high = middle }
+    }
+    let target = ln_delta - softplus(high);
+    if target < DEEPEST {
+        // Deeper than doubles reach, at an ε that promises nothing: the Rényi bound is answer enough.
+        return high;
+    }
+    let tails = tails(mechanisms, target, |cumulant| (target, cumulant.for_delta(target).1));
+    tails.iter().map(|tail| tail.epsilon(delta.value(), high, softplus)).fold(0.0, f64::max)
+}
+
+/// The upper tails of both directions, precise where δ is what `place` says, under the tilt that it gives. A grid that would
+/// take too long is coarsened.
+fn tails(mechanisms: &[Mechanism], ln_delta: f64, place: impl Fn(&Cumulant) -> (f64, f64)) -> [Tail; 2] {
+    let mut coarser = 1.0;
     loop {
         let (rounds, h) = grid(mechanisms, ln_delta, coarser);
-        let mut largest = 0.0f64;
-        let mut size = 0;
-        for rounds in &rounds {
+        let windows = rounds.each_ref().map(|rounds| {
             let cumulant = Cumulant::new(rounds, h);
-            let (ln_delta, theta) = cumulant.for_epsilon(epsilon);
-            let window = Window::new(&cumulant, theta, ln_delta.max(-650.0) - 7.0, h);
-            size = size.max(window.points);
-            if window.points <= LARGEST {
-                largest = largest.max(Tail::of(rounds, &window, h).delta(epsilon));
-            }
-        }
+            let (ln_delta, theta) = place(&cumulant);
+            Window::new(&cumulant, theta, ln_delta, h)
+        });
+        let size = windows[0].points.max(windows[1].points);
         if size <= LARGEST {
-            return largest.min(1.0);
+            let [a, b] = &rounds;
+            return [Tail::of(a, &windows[0], h), Tail::of(b, &windows[1], h)];
         }
         coarser *= 1.1 * size as f64 / LARGEST as f64;
     }
@@ -94,7 +116,7 @@ fn grid(mechanisms: &[Mechanism], ln_delta: f64, coarser: f64) -> ([Vec<(Losses,
     let spread = |m: &Mechanism| {
         let (q, inverse) = (m.sampling_rate(), m.noise_multiplier().powi(-2));
         let ln_chi_squared = 2.0 * q.ln() + inverse + (-(-inverse).exp_m1()).ln();
-        f64::from(m.rounds()) * super::special::softplus(ln_chi_squared)
+        f64::from(m.rounds()) * softplus(ln_chi_squared)
     };
     let width = |m: &Mechanism| {
         let (start, end) = range(m, z);
@@ -201,18 +223,30 @@ impl Tail {
         self.tilted[i] * (self.ln_scale - self.theta * self.loss(i)).exp()
     }
 
-    /// The smallest ε ≥ 0 with δ(ε) ≤ δ: from the top down, until the tail holds enough.
+    /// The smallest ε ≥ 0 with δ(ε) e^{w(ε)} ≤ δ, w ≥ 0 not falling: from the top down, until the tail holds enough.
+    ///
+    /// `most` is an ε that is known to suffice: above it the weight would make rounding look like mass.
     ///
     /// Between two losses δ(ε) = A − e^ε B, A = Σ mass and B = Σ mass e^{−l} above ε.
-    fn epsilon(&self, delta: f64) -> f64 {
+    fn epsilon(&self, delta: f64, most: f64, weight: impl Fn(f64) -> f64) -> f64 {
         let reference = self.loss(self.tilted.len() - 1);
         let (mut a, mut b) = (self.beyond, 0.0);
         for i in (0..self.tilted.len()).rev() {
             let (mass, below) = (self.mass(i), self.loss(i) - self.h);
             a += mass;
             b += mass * (reference - self.loss(i)).exp();
-            if a - b * (below - reference).exp() >= delta {
-                return (reference + ((a - delta) / b).ln()).clamp(0.0, self.loss(i).max(0.0));
+            let enough =
+                |epsilon: f64| a - b * (epsilon - reference).exp() >= delta * (-weight(epsilon)).exp();
+            if below <= most && enough(below) {
+                let (mut low, mut high) = (below, self.loss(i));
+                while high - low > 4.0 * f64::EPSILON * high.abs() {
+                    let middle = 0.5 * (low + high);
+                    if middle <= low || middle >= high {
+                        break;
+                    }
+                    if enough(middle) { low = middle } else { high = middle }
+                }
+                return high.min(most).max(0.0);
             }
             if below <= 0.0 {
                 return 0.0;

@@ -37,7 +37,7 @@ impl Account {
         format!(
             "  ε = {:.4} at δ = {:e} (tight, by the privacy-loss distribution)\n  \
              ε = {:.4} by Rényi accounting, for comparison\n  \
-             ε = {:.4} for replaced answers of a student\n\n{ADJACENCY}\n",
+             ε ≤ {:.4} for replaced answers of a student (exact without sampling)\n\n{ADJACENCY}\n",
             self.pld,
             delta.value(),
             self.rdp,
