@@ -4,6 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { done, Program, run } from "./program.js";
 
+/** What every site calls its students. */
+const POPULATION = "pupils of this year";
+
 export class Officer {
   constructor(folder, site, file) {
     this.site = site;
@@ -18,7 +21,7 @@ export class Officer {
   /** Makes the home, with a budget for private studies. */
   async settles(epsilon = 2) {
     await done(...this.#at("init"));
-    await done(...this.#at("budget", this.site, "--epsilon", `${epsilon}`));
+    await done(...this.#at("budget", POPULATION, "--epsilon", `${epsilon}`));
   }
 
   /** Reads an invitation and its plan, and enrols; exit status and words. */
@@ -30,15 +33,15 @@ export class Officer {
 
   /** Joins with the file, and stays until the roster is there to be compared; returns its fingerprint. */
   async joins(study) {
-    const program = new Program(...this.#at("join", study, this.file, "--yes"));
+    const program = new Program(...this.#at("join", study, this.file, "--population", POPULATION, "--yes"));
     const [, fingerprint] = await program.says(/Fingerprint of the roster: ([\d ]+\d)/);
     await program.ended;
     return fingerprint;
   }
 
   /** Approves a roster, and takes part until the study is over. */
-  approves(study, fingerprint) {
-    this.program = new Program(...this.#at("join", study, this.file, "--yes", "--roster", fingerprint));
+  approves(study, fingerprint, called) {
+    this.program = new Program(...this.#at("join", study, this.file, "--population", POPULATION, "--yes", "--roster", fingerprint, "--called", called.join()));
     return this.program;
   }
 }

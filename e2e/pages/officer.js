@@ -48,6 +48,7 @@ export async function approves(person, { by, asked, rounds }) {
   const { page } = person;
   await page.getByRole("radio", { name: ASKED[asked] }).check();
   if (rounds) await page.getByRole("spinbutton", { name: "Number of rounds" }).fill(`${rounds}`);
+  await page.getByLabel(/^(New name|Name)$/).fill("pupils of this year");
   await page.getByLabel("Your name").fill(by);
   await person.follows(page.getByRole("button", { name: "Approve, and take part" }));
 }
@@ -74,7 +75,7 @@ export async function readsRoster({ page }) {
 }
 
 export async function approvesRoster(person) {
-  await person.page.getByLabel("I have compared the fingerprint").check();
+  for (const called of await person.page.getByLabel("I have called").all()) await called.check();
   await person.follows(person.page.getByRole("button", { name: "Approve the roster" }));
 }
 

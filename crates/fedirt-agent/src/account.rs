@@ -7,22 +7,24 @@ use super::lock::Lock;
 use super::responses::OwnResponses;
 use super::study::{Study, StudyFolder};
 use super::{AgentError, clock};
-use fedirt_model::private::ROUND_SHARES;
-use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
-use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Label, Ledger, LedgerError, Refusal};
+use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Head, Label, Ledger, LedgerError, Refusal};
 use fedirt_privacy::secure::StudyId;
 use fedirt_protocol::Terms;
 use fedirt_protocol::message::Turn;
-use fedirt_protocol::site::{PrivateCost, Release};
+use fedirt_protocol::policy::Policy;
+use fedirt_protocol::preview;
+use fedirt_protocol::site::{PrivateCost, Release, Subjects};
 use std::path::{Path, PathBuf};
 
 /// The account of one population in one study.
 #[derive(Debug)]
 pub(super) struct Account {
+    home: Home,
     path: PathBuf,
-    population: Label,
-    rows: Vec<u64>,
+    subjects: Subjects,
+    /// What each planned round costs; empty where sums are exact.
+    planned: Vec<PrivateCost>,
 }
 
 /// The ledger's word: its head with the new entry, or why it refuses.
@@ -58,11 +60,31 @@ pub(super) fn read(path: &Path) -> Result<Ledger, AgentError> {
 }
 
 impl Account {
-    /// The account of a population with these rows.
-    pub(super) fn new(home: &Home, population: &str, rows: Vec<u64>) -> Result<Self, AgentError> {
+    /// The account of a population with these answers, in a study.
+    pub(super) fn new(
+        home: &Home,
+        population: &str,
+        study: &Study,
+        own: &OwnResponses,
+        policy: &Policy,
+    ) -> Result<Self, AgentError> {
         let population = Label::try_from(population)
             .map_err(|error| AgentError::Mismatch(format!("--population {population:?}: {error}")))?;
-        Ok(Self { path: home.ledger_path(), population, rows })
+        let salt = home.salt()?;
+        let subjects = Subjects {
+            population,
+            rows: own.fingerprints(&study.plan, &salt),
+            students: Some(own.students(&study.plan, &salt)),
+            exact_and_private: policy.allow_exact_and_private,
+        };
+        let planned = preview::planned_costs(&study.terms, &own.table)
+            .map_err(|error| AgentError::Mismatch(error.to_string()))?;
+        Ok(Self { home: home.clone(), path: home.ledger_path(), subjects, planned })
+    }
+
+    /// Fingerprints of the rows.
+    pub(super) fn rows(&self) -> &[u64] {
+        &self.subjects.rows
     }
 
     /// Checks the ledger before anything is sent at all: whether a release with these sites would be refused, and
@@ -75,29 +97,24 @@ impl Account {
                 terms.study
             )));
         }
-        let costs = match planned_costs(terms) {
-            Ok(costs) => costs,
-            Err(refusal) => return Ok(Err(refusal)),
-        };
         let first = Release {
             turn: Turn { round: 1, attempt: 1 },
             question: [0; 32],
             cohort: terms.sites.keys().map(ToString::to_string).collect(),
+            // Nobody's keys are known yet; with them the cohort is compared at every round.
+            keys: Vec::new(),
             statistics: Vec::new(),
             points: Vec::new(),
             effect_totals: false,
             by_name: false,
             design: None,
             place: None,
-            cost: costs.first().map(|mu_squared| PrivateCost {
-                mu_squared: *mu_squared,
-                eta: 0.0,
-                kappa: 0.0,
-            }),
+            cost: self.planned.first().copied(),
         };
-        let planned: Vec<_> = costs.iter().map(|mu_squared| (*mu_squared, Slack::NONE)).collect();
+        let price = |cost: &PrivateCost| (cost.mu_squared, Slack { eta: cost.eta, kappa: cost.kappa });
+        let planned: Vec<_> = self.planned.iter().map(price).collect();
         if !planned.is_empty()
-            && let Err(refusal) = ledger.fits(&self.population, &planned)
+            && let Err(refusal) = ledger.fits(&self.subjects.population, &planned)
         {
             return Ok(Err(advice(&refusal)));
         }
@@ -127,6 +144,7 @@ impl Account {
             Ok(line) => {
                 let mut file = durable::open_to_append(&self.path, Readers::Owner)?;
                 durable::append(&mut file, &self.path, &line.text())?;
+                note_head(&self.home, line.head())?;
                 Ok(Ok(line.head().to_string()))
             }
         }
@@ -134,19 +152,13 @@ impl Account {
 
     fn entry(&self, terms: &Terms, release: &Release) -> Result<Entry, String> {
         let time = clock::text(clock::now());
-        release.ledger_entry(terms, &self.population, &self.rows, &time).map_err(|e| e.to_string())
+        release.ledger_entry(terms, &self.subjects, &time).map_err(|e| e.to_string())
     }
 }
 
-/// μ² of each planned round; none where sums are exact.
-fn planned_costs(terms: &Terms) -> Result<Vec<f64>, String> {
-    match (&terms.private, terms.mode) {
-        (Some(private), Mode::Private) => {
-            let mu = private.mu().map_err(|e| e.to_string())?;
-            Ok(ROUND_SHARES.iter().map(|share| mu * mu * share).collect())
-        }
-        _ => Ok(Vec::new()),
-    }
+/// Keeps the ledger's head beside it: lines that are cut off its end are missed even where the journal that knew them is gone too.
+fn note_head(home: &Home, head: Head) -> Result<(), AgentError> {
+    durable::write(&home.ledger_head_path(), head.to_string().as_bytes(), Readers::Owner)
 }
 
 /// A refusal with what the officer can do.
@@ -163,6 +175,14 @@ fn advice(refusal: &Refusal) -> String {
 /// back-up would give spent budget back.
 pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
     let ledger = read(&home.ledger_path())?;
+    let noted = durable::read(&home.ledger_head_path())?.and_then(|bytes| String::from_utf8(bytes).ok());
+    if noted.is_some_and(|head| !ledger.has_head(&head)) {
+        return Err(AgentError::Mismatch(format!(
+            "{}: lines are missing that {} has seen: the ledger was cut, removed or restored from a back-up. Restore its newest copy; without it, what these students have spent is not known",
+            home.ledger_path().display(),
+            home.ledger_head_path().display()
+        )));
+    }
     for study in home.studies()? {
         for entry in home.study(&study)?.entries()? {
             if let Record::Debited { ledger_head, turn, .. } = &entry.record
@@ -207,13 +227,13 @@ pub fn other_names(
     own: &OwnResponses,
     population: &str,
 ) -> Result<Vec<String>, AgentError> {
-    let account = Account::new(home, population, own.fingerprints(&study.plan, &home.salt()?))?;
+    let account = Account::new(home, population, study, own, &home.policy()?)?;
     let ledger = read(&account.path)?;
-    let names = ledger.other_names(&account.population, &account.rows);
+    let names = ledger.other_names(&account.subjects.population, account.rows());
     let sentence = |(other, shared): (&Label, usize)| {
         format!(
             "{shared} of these {} rows already have an account under {:?}: the same students under two names have two budgets, and what is promised to them holds for neither alone. Is {population:?} right (--population)?",
-            account.rows.len(),
+            account.rows().len(),
             other.as_str()
         )
     };
@@ -227,8 +247,14 @@ pub fn foreseen(
     own: &OwnResponses,
     population: &str,
 ) -> Result<Option<String>, AgentError> {
-    let account = Account::new(home, population, own.fingerprints(&study.plan, &home.salt()?))?;
+    let account = Account::new(home, population, study, own, &home.policy()?)?;
     Ok(account.foresee(&study.terms)?.err())
+}
+
+/// The names of students that the ledger knows.
+pub fn known_populations(home: &Home) -> Result<Vec<String>, AgentError> {
+    let ledger = read(&home.ledger_path())?;
+    Ok(ledger.populations().into_iter().map(|name| format!("{:?}", name.as_str())).collect())
 }
 
 /// Whether a population has a budget.
@@ -253,5 +279,6 @@ pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> 
     let line = ledger.propose(Entry::Open(AccountOpening { population, budget, time }));
     let line = line.map_err(|refusal| wrong(refusal.to_string()))?;
     let mut file = durable::open_to_append(&path, Readers::Owner)?;
-    durable::append(&mut file, &path, &line.text())
+    durable::append(&mut file, &path, &line.text())?;
+    note_head(home, line.head())
 }

@@ -1,4 +1,4 @@
-//! Enrolment: an invitation is checked, its plan fetched and shown, and with the officer's consent a key is made.
+//! Enrolment: an invitation is checked, its plan fetched and shown, and with the officer's consent this site's key is enrolled.
 
 use super::durable::{self, Readers};
 use super::home::Home;
@@ -9,7 +9,7 @@ use super::transcript::Transcript;
 use super::transport::Transport;
 use super::{AgentError, clock};
 use data_encoding::{BASE64, HEXLOWER};
-use fedirt_privacy::secure::{Enrolment, Fingerprint, Identity, SiteId};
+use fedirt_privacy::secure::{Enrolment, Fingerprint, SiteId};
 use fedirt_protocol::codec;
 use fedirt_protocol::envelope::EnrolRequest;
 use fedirt_protocol::invitation::Invitation;
@@ -77,7 +77,7 @@ pub fn look(
     Ok(Offer { invitation, plan, text, terms, refusals })
 }
 
-/// The officer approves: the key is made and kept, then enrolled. Repeating it sends the same key again.
+/// The officer approves: the site's key is enrolled. Repeating it sends the same key again.
 pub fn accept(
     home: &Home,
     offer: &Offer,
@@ -110,7 +110,8 @@ pub fn accept(
     let identity = match folder.identity()? {
         Some(identity) => identity,
         None => {
-            let identity = Identity::generate(random);
+            // A copy, which is erased when the site leaves the study.
+            let identity = home.identity(random)?;
             folder.keep_identity(&identity)?;
             identity
         }

@@ -16,6 +16,15 @@ use std::path::{Path, PathBuf};
 /// Why the agent stops. Every message says what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
+    /// The officer has not said who the students are.
+    #[error(
+        "who are these students? Name them in your own words (--population NAME), and the same students alike in every study{}",
+        if known.is_empty() { String::new() } else { format!(". The ledger knows {}: use that name if they are the same", known.join(", ")) }
+    )]
+    NoPopulation {
+        /// Names that the ledger knows.
+        known: Vec<String>,
+    },
     /// A file cannot be read or written.
     #[error("{}: {error}. Check that the folder is there, that it may be written to, and that the disk has room", path.display())]
     File {

@@ -4,10 +4,12 @@ use super::durable::{self, Readers};
 use super::lock::Lock;
 use super::study::StudyFolder;
 use super::{AgentError, policy_file};
+use fedirt_privacy::secure::Identity;
 use fedirt_protocol::policy::Policy;
 use rand::CryptoRng;
 use std::fs;
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 /// A home folder.
 #[derive(Debug, Clone)]
@@ -16,7 +18,8 @@ pub struct Home {
 }
 
 impl Home {
-    /// Makes a home: a policy with every rule explained, and a salt for the fingerprints of rows. What is there stays.
+    /// Makes a home: a policy with every rule explained, a salt for the fingerprints of students, and the key by which this site
+    /// is known in every study. What is there stays.
     /// Gives the names of the files that were made.
     pub fn init(path: &Path, random: &mut impl CryptoRng) -> Result<(Self, Vec<&'static str>), AgentError> {
         durable::folder(path, Readers::Owner)?;
@@ -32,6 +35,10 @@ impl Home {
             random.fill_bytes(&mut salt);
             durable::write(&home.salt_path(), &salt, Readers::Owner)?;
             made.push("salt.key");
+        }
+        if !home.key_path().exists() {
+            durable::write(&home.key_path(), Identity::generate(random).secret().as_ref(), Readers::Owner)?;
+            made.push("site.key");
         }
         Ok((home, made))
     }
@@ -59,6 +66,36 @@ impl Home {
     /// `ledger.txt`, shared by all studies.
     pub fn ledger_path(&self) -> PathBuf {
         self.path.join("ledger.txt")
+    }
+
+    fn key_path(&self) -> PathBuf {
+        self.path.join("site.key")
+    }
+
+    /// `verified.toml`.
+    pub(super) fn verified_path(&self) -> PathBuf {
+        self.path.join("verified.toml")
+    }
+
+    /// The head that the ledger had when it was last written to.
+    pub(super) fn ledger_head_path(&self) -> PathBuf {
+        self.path.join("ledger.head")
+    }
+
+    /// The key by which this site is known in every study. A home of an earlier version has none; it is made here.
+    pub fn identity(&self, random: &mut impl CryptoRng) -> Result<Identity, AgentError> {
+        let path = self.key_path();
+        match durable::read(&path)?.map(Zeroizing::new) {
+            None => {
+                let identity = Identity::generate(random);
+                durable::write(&path, identity.secret().as_ref(), Readers::Owner)?;
+                Ok(identity)
+            }
+            Some(bytes) => match <&[u8; 32]>::try_from(bytes.as_slice()) {
+                Ok(secret) => Ok(Identity::from_secret(secret)),
+                Err(_) => Err(AgentError::tampered(&path, None, "a key has 32 bytes")),
+            },
+        }
     }
 
     fn salt_path(&self) -> PathBuf {

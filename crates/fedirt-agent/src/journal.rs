@@ -65,6 +65,9 @@ pub enum Record {
         fingerprint: String,
         /// The whole hash.
         roster_sha256: String,
+        /// The sites whose officers were called, now or before.
+        #[serde(default)]
+        verified: Vec<String>,
     },
     /// The roster with everybody's signatures is pinned.
     Pinned {

@@ -39,9 +39,12 @@ mod study_state;
 mod tests;
 mod transcript;
 mod transport;
+mod verified;
 mod withdraw;
 
-pub use account::{check_journal, check_ledger, foreseen, has_budget, open_account, other_names};
+pub use account::{
+    check_journal, check_ledger, foreseen, has_budget, known_populations, open_account, other_names,
+};
 pub use enrol::{Offer, accept, look, refusals, refused_with};
 pub use error::AgentError;
 pub use home::Home;
@@ -50,7 +53,7 @@ pub use https::Https;
 pub use journal::{Entry, Journal, Record};
 pub use ledger_lines::{LedgerLine, LedgerTable, ledger_table};
 pub use lock::Lock;
-pub use officer::{Answer, News, Officer};
+pub use officer::{Answer, News, Officer, RosterAnswer};
 pub use policy_file::TEMPLATE as POLICY_TEMPLATE;
 pub use preview::{ItemGiven, Preview, RoundPreview, StatisticPreview, preview};
 pub use responses::{OwnResponses, PlanMismatch, for_plan, read_files, read_for_plan};
@@ -60,4 +63,5 @@ pub use status::{StudyStatus, status};
 pub use study::{Connection, Study, StudyFolder};
 pub use study_state::{OfficerChoices, StudyState};
 pub use transport::{Transport, TransportError};
+pub use verified::{Verified, verified};
 pub use withdraw::{Withdrawal, withdraw};

@@ -79,9 +79,10 @@ impl Memory {
     /// Writes an event down: it is on the disk when this returns.
     pub(super) fn keep(&mut self, event: &SiteEvent) -> Result<(), AgentError> {
         let record = match event {
-            SiteEvent::Approved { fingerprint } => Record::Approved {
+            SiteEvent::Approved { fingerprint, verified } => Record::Approved {
                 fingerprint: Fingerprint::from(*fingerprint).to_string(),
                 roster_sha256: HEXLOWER.encode(fingerprint),
+                verified: verified.clone(),
             },
             SiteEvent::Pinned(shared) => Record::Pinned {
                 sites: Roster::decode(&shared.roster)
@@ -129,11 +130,11 @@ impl Memory {
         for (at, entry) in self.journal.entries().iter().enumerate() {
             let broken = |reason: &str| AgentError::tampered(self.journal.path(), Some(at + 1), reason);
             match &entry.record {
-                Record::Approved { roster_sha256, .. } => {
+                Record::Approved { roster_sha256, verified, .. } => {
                     let bytes = HEXLOWER.decode(roster_sha256.as_bytes()).ok();
                     let fingerprint = bytes.and_then(|b| b.try_into().ok());
                     let fingerprint = fingerprint.ok_or_else(|| broken("the fingerprint is no hash"))?;
-                    events.push(SiteEvent::Approved { fingerprint });
+                    events.push(SiteEvent::Approved { fingerprint, verified: verified.clone() });
                 }
                 Record::Pinned { roster, .. } => {
                     let bytes = BASE64.decode(roster.as_bytes()).ok();

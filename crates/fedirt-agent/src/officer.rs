@@ -1,12 +1,22 @@
 //! The officer at the site: asked where only a person can tell, and kept informed.
 
 use super::transport::TransportError;
-use fedirt_privacy::secure::{Fingerprint, SiteId};
+use fedirt_privacy::secure::SiteId;
 use fedirt_protocol::message::Turn;
-use fedirt_protocol::site::RoundShown;
+use fedirt_protocol::site::{RosterShown, RoundShown};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// What the officer says.
+/// What the officer says to a roster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RosterAnswer {
+    /// It is the same at these sites, whose officers were called; approved.
+    Verified(BTreeSet<SiteId>),
+    /// Not now: the agent stops, and can be started again.
+    NotNow,
+}
+
+/// What the officer says to a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Go on.
@@ -54,9 +64,9 @@ pub enum News<'a> {
 
 /// The officer.
 pub trait Officer {
-    /// A roster is shown: the sites, the fingerprints of their keys, and their students. Are they what the other sites'
-    /// officers say on the telephone?
-    fn roster(&mut self, fingerprint: Fingerprint, sites: &[(SiteId, Fingerprint, u64)]) -> Answer;
+    /// A roster is shown: the sites, the fingerprints of their keys, and their students. At which sites, whose officers were
+    /// called, is it the same? Some may be verified from earlier studies; at least `shown.calls` of the others must be.
+    fn roster(&mut self, shown: &RosterShown, known: &BTreeSet<SiteId>) -> RosterAnswer;
     /// A round is shown, where the policy wants that.
     fn round(&mut self, round: &RoundShown) -> Answer;
     /// Something has happened.

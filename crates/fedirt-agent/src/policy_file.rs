@@ -54,11 +54,21 @@ allow_reveal_lost_site = false
 # needs no such consent.
 allow_pooled_rows_inferred = false
 
+# Whether exact sums (plain, secure) and private releases may be about the same students. Exact sums undo what an epsilon
+# promised before, and an epsilon says nothing beside exact sums that have left.
+allow_exact_and_private = false
+
+# Smallest part of the noise of a private study that this site makes itself (0.02: one of fifty). It is what protects its
+# students even if all other sites work with the coordinator.
+least_own_noise = 0.02
+
 # "once": joining a study approves its rounds, within the limits above. "each_round": every round waits for you.
 approval = "once"
 
-# Whether the list of sites and keys is believed on the coordinator's word, without comparing it by telephone.
-# With true, a dishonest coordinator could play all other sites and read this site's sums.
+# Whether the list of sites and keys is believed on the coordinator's word, without calling the other sites' officers.
+# With false, all other sites but those that may work with the coordinator (colluders in the plan) must be verified, one by
+# one; a site keeps its key, so one call counts in later studies too. With true, a dishonest coordinator could play all
+# other sites and read this site's sums.
 trust_roster_from_coordinator = false
 "#;
 

@@ -6,7 +6,7 @@ use fedirt_data::{
     undeclared_codes,
 };
 use fedirt_model::responses::{MISSING, ResponseTable, TableError};
-use fedirt_privacy::ledger::row_fingerprint;
+use fedirt_privacy::ledger::{Students, row_fingerprint};
 use fedirt_protocol::plan::StudyPlan;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -207,5 +207,25 @@ impl OwnResponses {
             .collect();
         prints.sort_unstable();
         prints
+    }
+
+    /// The students as the ledger compares them, whatever the items of a study: by id, and by how often each answer was given to
+    /// each item. One column says how many students there are, and one how often each weight occurs.
+    pub(super) fn students(&self, plan: &StudyPlan, salt: &[u8; 32]) -> Students {
+        let print = |kind: &str, parts: [&[u8]; 2]| {
+            row_fingerprint(salt, &[kind.as_bytes(), b"\0", parts[0], b"\0", parts[1]].concat())
+        };
+        let ids = self.ids.iter().flatten().map(|id| print("id", [id.as_bytes(), b""])).collect();
+        let items: Vec<u64> =
+            plan.items.iter().map(|item| print("item", [item.name.as_bytes(), b""])).collect();
+        let answers = self.table.rows().flat_map(|row| {
+            let given = items.iter().zip(row).filter(|(_, code)| **code != MISSING);
+            given.map(|(item, code)| (*item, print("answer", [&item.to_le_bytes(), &[*code]])))
+        });
+        let everybody = (0..self.table.students()).map(|_| (print("student", [b"", b""]), 0));
+        let weights = self.table.weights().unwrap_or_default().iter();
+        let weights =
+            weights.map(|w| (print("weights", [b"", b""]), print("weight", [&w.to_le_bytes(), b""])));
+        Students::new(ids, answers.chain(everybody).chain(weights))
     }
 }

@@ -4,31 +4,32 @@
 //! sent. Whatever happens, it can be started again: the machine is restored from the journal, the coordinator repeats
 //! its last message, and an answer that was given is given again byte for byte.
 
-use super::account::{Account, check_journal, check_ledger};
+use super::account::{Account, check_journal, check_ledger, known_populations};
 use super::home::Home;
 use super::journal::{Record, sha256};
 use super::lock::Lock;
 use super::memory::Memory;
-use super::officer::{Answer, News, Officer};
+use super::officer::{Answer, News, Officer, RosterAnswer};
 use super::responses::OwnResponses;
 use super::study::Study;
 use super::transcript::Transcript;
 use super::transport::{Transport, TransportError};
-use super::{AgentError, clock};
+use super::{AgentError, clock, verified};
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Place;
 use fedirt_model::statistics::Mode;
-use fedirt_privacy::secure::{Fingerprint, Identity};
+use fedirt_privacy::secure::{Identity, SiteId};
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::envelope::{self, Poll};
 use fedirt_protocol::message::{Broadcast, Notice, ToCoordinator, ToSite, Turn};
 use fedirt_protocol::policy::Policy;
-use fedirt_protocol::site::{Release, SiteOutput};
+use fedirt_protocol::site::{Release, RosterShown, SiteOutput};
 use fedirt_protocol::{SiteMachine, codec};
 use rand::Rng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ pub enum End {
     /// The study ended without a result.
     Ended(String),
     /// The officer has to compare this roster first.
-    RosterNotApproved(Fingerprint),
+    RosterNotApproved(Box<RosterShown>),
     /// The officer has to approve this round first.
     RoundNotApproved(Turn),
 }
@@ -64,6 +65,7 @@ enum Reaction {
 
 /// An agent at work on a study.
 pub struct Agent<T: Transport> {
+    home: Home,
     study: Study,
     identity: Identity,
     machine: SiteMachine,
@@ -78,6 +80,8 @@ pub struct Agent<T: Transport> {
     seen: u64,
     joined: bool,
     reaction: Reaction,
+    /// Whether the policy takes rosters on the coordinator's word.
+    trusts_rosters: bool,
     /// How long polls wait, in seconds.
     wait_seconds: u32,
     _lock: Lock,
@@ -117,22 +121,25 @@ impl<T: Transport> Agent<T> {
         if !refusals.is_empty() {
             return Err(AgentError::Policy(refusals));
         }
-        let rows = own.fingerprints(&study.plan, &home.salt()?);
+        let population = population_of(home, &memory, population)?;
+        let account = Account::new(home, &population, &study, &own, &policy)?;
         let signed = declaration.sign(&study.terms, &study.site, &identity)?;
-        let population = population_of(&memory, population, &study);
         let joined = Record::Joined {
-            population: population.clone(),
+            population,
             students: declaration.students,
-            rows_sha256: sha256(&rows.iter().flat_map(|row| row.to_le_bytes()).collect::<Vec<u8>>()),
+            rows_sha256: sha256(
+                &account.rows().iter().flat_map(|row| row.to_le_bytes()).collect::<Vec<u8>>(),
+            ),
             declaration_sha256: sha256(&signed),
         };
-        let account = Account::new(home, &population, rows)?;
         check_joined(&mut memory, joined, &account, &study)?;
+        let trusts_rosters = policy.trust_roster_from_coordinator;
         let copy = Identity::from_secret(&identity.secret());
         let mut machine = SiteMachine::new(study.site.clone(), copy, study.terms.clone(), policy, own.table)?;
         machine.restore(&events)?;
         let transcript = Transcript::open(&study.folder.results().join("transcript.jsonl"))?;
         let agent = Self {
+            home: home.clone(),
             study,
             identity,
             machine,
@@ -145,6 +152,7 @@ impl<T: Transport> Agent<T> {
             seen: 0,
             joined: false,
             reaction: Reaction::Done,
+            trusts_rosters,
             wait_seconds: WAIT_SECONDS,
             _lock: lock,
         };
@@ -162,14 +170,46 @@ impl<T: Transport> Agent<T> {
         self.wait_seconds = seconds;
     }
 
-    /// The officer approves a roster that [`End::RosterNotApproved`] named.
+    /// The officer approves a roster that [`End::RosterNotApproved`] named, having called the officers of these sites.
     pub fn approve_roster(
         &mut self,
-        fingerprint: Fingerprint,
+        shown: &RosterShown,
+        called: &BTreeSet<SiteId>,
         officer: &mut dyn Officer,
     ) -> Result<Option<End>, AgentError> {
-        self.machine.approve_roster(fingerprint);
+        if let Some(end) = self.roster_approved(shown, called)? {
+            return Ok(Some(end));
+        }
         self.obey(officer)
+    }
+
+    /// Sites of a roster that were verified before.
+    fn verified(&self, shown: &RosterShown) -> Result<BTreeSet<SiteId>, AgentError> {
+        let known = verified(&self.home)?;
+        let others = shown.sites.iter().filter(|(site, ..)| *site != self.study.site);
+        Ok(others.filter(|(_, key, _)| verified::knows(&known, key)).map(|(site, ..)| site.clone()).collect())
+    }
+
+    /// Writes down whom the officer has called, and approves, if those are enough.
+    fn roster_approved(
+        &mut self,
+        shown: &RosterShown,
+        called: &BTreeSet<SiteId>,
+    ) -> Result<Option<End>, AgentError> {
+        if !self.trusts_rosters {
+            let sites =
+                shown.sites.iter().filter(|(site, ..)| *site != self.study.site && called.contains(site));
+            let sites = sites.map(|(site, key, _)| (site.as_str(), key));
+            verified::remember(&self.home, self.study.folder.name(), sites)?;
+        }
+        let mut verified = self.verified(shown)?;
+        if verified.len() < shown.calls && !self.trusts_rosters {
+            return Ok(Some(End::RosterNotApproved(Box::new(shown.clone()))));
+        }
+        verified
+            .extend(called.iter().filter(|site| self.trusts_rosters && **site != self.study.site).cloned());
+        self.machine.approve_roster(shown.fingerprint, &verified);
+        Ok(None)
     }
 
     /// The officer approves the question of a round that was shown.
@@ -249,14 +289,14 @@ impl<T: Transport> Agent<T> {
                     let word = self.debit(&release)?;
                     self.machine.debited(clock::now(), &mut self.random, release.turn, word);
                 }
-                SiteOutput::RosterShown { fingerprint, sites, caution } => {
-                    if let Some(text) = &caution {
+                SiteOutput::RosterShown(shown) => {
+                    if let Some(text) = &shown.caution {
                         officer.news(News::Caution(text));
                     }
-                    match officer.roster(fingerprint, &sites) {
-                        Answer::Yes => self.machine.approve_roster(fingerprint),
-                        Answer::NotNow => end = Some(End::RosterNotApproved(fingerprint)),
-                    }
+                    end = match officer.roster(&shown, &self.verified(&shown)?) {
+                        RosterAnswer::Verified(called) => self.roster_approved(&shown, &called)?,
+                        RosterAnswer::NotNow => Some(End::RosterNotApproved(Box::new(shown))),
+                    };
                 }
                 SiteOutput::RoundShown(shown) => match officer.round(&shown) {
                     Answer::Yes => {
@@ -353,13 +393,17 @@ impl<T: Transport> Agent<T> {
     }
 }
 
-/// The population: as before, as the officer says, or the site's name.
-fn population_of(memory: &Memory, given: Option<&str>, study: &Study) -> String {
+/// The population: as the officer says, or as before. Nobody else names it: a name that the coordinator chose for this site would
+/// open a new account with every new name.
+fn population_of(home: &Home, memory: &Memory, given: Option<&str>) -> Result<String, AgentError> {
     let before = memory.journal.entries().iter().find_map(|entry| match &entry.record {
         Record::Joined { population, .. } => Some(population.as_str()),
         _ => None,
     });
-    given.or(before).unwrap_or(study.site.as_str()).to_owned()
+    match given.or(before) {
+        Some(name) => Ok(name.to_owned()),
+        None => Err(AgentError::NoPopulation { known: known_populations(home)? }),
+    }
 }
 
 /// Joining is written down once; afterwards the same students must be there, under the same name.

@@ -260,7 +260,9 @@ fn site_outputs(
             while let Some(output) = machine.poll() {
                 match output {
                     SiteOutput::Send(message) => sent.push(message),
-                    SiteOutput::RosterShown { fingerprint, .. } => machine.approve_roster(fingerprint),
+                    SiteOutput::RosterShown(shown) => {
+                        machine.approve_roster(shown.fingerprint, &shown.names())
+                    }
                     SiteOutput::Debit(release) => machine.debited(NOW, random, release.turn, Ok(())),
                     _ => {}
                 }

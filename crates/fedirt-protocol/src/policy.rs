@@ -62,6 +62,11 @@ pub struct Policy {
     pub allow_reveal_lost_site: bool,
     /// Whether the pooled rows of all sites may be inferable from the sums (small tests and samples in `secure`).
     pub allow_pooled_rows_inferred: bool,
+    /// Whether exact sums and private releases may be about the same students: an ε says nothing beside exact sums.
+    pub allow_exact_and_private: bool,
+    /// Smallest share of a private study's noise that this site makes itself, as a part of the variance that ε asks for:
+    /// what is left to its students if all others work with the coordinator.
+    pub least_own_noise: f64,
     /// How the officer wants to be asked.
     pub approval: Approval,
     /// Whether the roster of sites and keys is taken on the coordinator's word: a coordinator could then play every
@@ -87,6 +92,8 @@ impl Default for Policy {
             publish_effects: false,
             allow_reveal_lost_site: false,
             allow_pooled_rows_inferred: false,
+            allow_exact_and_private: false,
+            least_own_noise: 0.02,
             approval: Approval::Once,
             trust_roster_from_coordinator: false,
         }
@@ -176,6 +183,19 @@ pub enum PolicyRefusal {
     /// A parameter out of range.
     #[error("the parameters are refused: {0}")]
     Parameters(String),
+    /// Too small a part of the noise is this site's own.
+    #[error(
+        "with {sites} sites this site would make {:.1} % of the noise, and its policy wants {:.1} %: less would be left to its students if the others worked with the coordinator",
+        100.0 * share, 100.0 * least
+    )]
+    OwnNoise {
+        /// Sites.
+        sites: usize,
+        /// Its share.
+        share: f64,
+        /// What the policy wants.
+        least: f64,
+    },
     /// What the officers must consent to.
     #[error("the plan says {0}, and this site's policy does not allow it")]
     Risk(&'static str),
@@ -198,6 +218,9 @@ impl Policy {
             publish_effects: true,
             allow_reveal_lost_site: true,
             allow_pooled_rows_inferred: true,
+            allow_exact_and_private: true,
+            least_own_noise: 0.0,
+            trust_roster_from_coordinator: true,
             ..Self::default()
         }
     }
@@ -252,6 +275,7 @@ impl Policy {
         if terms.plan.publish_effects && terms.mode != Mode::Plain && !self.publish_effects {
             refusals.push(PolicyRefusal::Risk("effects_by_name"));
         }
+        refusals.extend(self.check_own_noise(terms, terms.sites.len()).err());
         refusals
     }
 
@@ -299,8 +323,19 @@ impl Policy {
         points.iter().try_for_each(|psi| self.check_point(request, psi, earlier))
     }
 
-    /// Whether a private round may be answered: every time it is asked, not at joining alone.
-    pub fn check_scores(&self, terms: &Terms, turn: Turn) -> Result<(), PolicyRefusal> {
+    /// Each site's noise has the variance that ε asks for, divided by the sites that are not thought to collude.
+    fn check_own_noise(&self, terms: &Terms, sites: usize) -> Result<(), PolicyRefusal> {
+        let honest = sites.saturating_sub(crate::private::colluders(terms, sites)).max(1);
+        let (share, least) = (1.0 / honest as f64, self.least_own_noise);
+        if terms.mode == Mode::Private && share < least {
+            return Err(PolicyRefusal::OwnNoise { sites, share, least });
+        }
+        Ok(())
+    }
+
+    /// Whether a private round may be answered by so many sites: every time it is asked, not at joining alone.
+    pub fn check_scores(&self, terms: &Terms, turn: Turn, sites: usize) -> Result<(), PolicyRefusal> {
+        self.check_own_noise(terms, sites)?;
         let most = self.most_exchanges(terms);
         if turn.round > most {
             return Err(PolicyRefusal::Rounds { turn, most });

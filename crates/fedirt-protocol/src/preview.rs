@@ -7,11 +7,12 @@
 use crate::codec::CodecError;
 use crate::declaration::{Declaration, DeclarationError, Declarations};
 use crate::private::{self, PrivateRefusal};
+use crate::site::PrivateCost;
 use crate::terms::Terms;
 use fedirt_model::centre::{Calibration, CentreError, Enrolled, Stage};
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Point, Request};
-use fedirt_model::private::ROUND_SHARES;
+use fedirt_model::private::{ROUND_SHARES, Score2Plan};
 use fedirt_model::questions::{NOISY_SCORES, ReplyError};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Site;
@@ -175,9 +176,24 @@ fn start(design: &Design) -> Vec<f64> {
     psi
 }
 
-/// Rounds of noisy sums: their size and their noise. The sums without it are never sent, and not shown either.
-fn private_rounds(terms: &Terms, own: &Declaration) -> Result<Vec<RoundPreview>, PreviewError> {
-    // As if every other site had declared the same. The keys sign these declarations only, and are then forgotten.
+/// What each planned round of a private study costs, if every other site declares what this one does; nothing where sums are
+/// exact.
+pub fn planned_costs(terms: &Terms, table: &ResponseTable) -> Result<Vec<PrivateCost>, PreviewError> {
+    if terms.mode != Mode::Private {
+        return Ok(Vec::new());
+    }
+    let plan = private_plan(terms, &Declaration::of(table, terms))?;
+    let cost = |stage| {
+        let noise = private::noise(terms, &plan, stage)?;
+        let slack = noise.shares.slack(1).map_err(PrivateRefusal::from)?;
+        Ok(PrivateCost { mu_squared: noise.mu_squared, eta: slack.eta, kappa: slack.kappa })
+    };
+    (0..ROUND_SHARES.len()).map(cost).collect()
+}
+
+/// The private calibration, as if every other site had declared what this one does.
+fn private_plan(terms: &Terms, own: &Declaration) -> Result<Score2Plan, PreviewError> {
+    // The keys sign these declarations only, and are then forgotten.
     let mut random = ChaCha20Rng::from_seed([0; 32]);
     let identities: Vec<_> =
         terms.sites.keys().map(|site| (site.clone(), Identity::generate(&mut random))).collect();
@@ -188,7 +204,12 @@ fn private_rounds(terms: &Terms, own: &Declaration) -> Result<Vec<RoundPreview>,
     let signed = signed.collect::<Result<Vec<_>, _>>()?;
     let declarations = Declarations::verify(&roster, &signed, terms.plan.items.len())?;
     let cohort = terms.sites.keys().cloned().collect();
-    let plan = private::plan_of(terms, &declarations, &cohort)?;
+    Ok(private::plan_of(terms, &declarations, &cohort)?)
+}
+
+/// Rounds of noisy sums: their size and their noise. The sums without it are never sent, and not shown either.
+fn private_rounds(terms: &Terms, own: &Declaration) -> Result<Vec<RoundPreview>, PreviewError> {
+    let plan = private_plan(terms, own)?;
     let statistic = StatisticPreview {
         name: NOISY_SCORES.name,
         meaning: NOISY_SCORES.meaning,

@@ -116,6 +116,16 @@ impl Terms {
         plan
     }
 
+    /// How many of the other sites an officer must have verified, when so many are on the roster: those that are not may work
+    /// with the coordinator, or be its inventions, and the plan reckons with so many and no more.
+    pub fn calls(&self, sites: usize) -> usize {
+        let colluders = match self.mode {
+            Mode::Private => crate::private::colluders(self, sites),
+            Mode::Plain | Mode::Secure => self.thresholds.colluders(),
+        };
+        sites.saturating_sub(1).saturating_sub(colluders)
+    }
+
     /// Fewest sites that can go on.
     pub fn fewest_sites(&self) -> usize {
         if self.mode == Mode::Secure { self.thresholds.n_min() } else { 1 }

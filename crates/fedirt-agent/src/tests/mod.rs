@@ -3,6 +3,7 @@
 mod crash;
 mod files;
 mod journal;
+mod known;
 mod private;
 mod refusals;
 mod whole;
@@ -17,11 +18,12 @@ use fedirt_protocol::envelope::{self, EnrolRequest, Poll};
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::message::{ToCoordinator, ToSite, Turn};
 use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
+use fedirt_protocol::site::RosterShown;
 use fedirt_protocol::{Coordinator, Timestamp, codec};
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -152,10 +154,10 @@ pub(super) struct Agreeable {
 }
 
 impl Officer for Agreeable {
-    fn roster(&mut self, fingerprint: Fingerprint, sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
-        assert_eq!(sites.len(), SITES.len());
-        self.rosters.push(fingerprint);
-        if self.refuses { Answer::NotNow } else { Answer::Yes }
+    fn roster(&mut self, shown: &RosterShown, _known: &BTreeSet<SiteId>) -> RosterAnswer {
+        assert_eq!(shown.sites.len(), SITES.len());
+        self.rosters.push(shown.fingerprint);
+        if self.refuses { RosterAnswer::NotNow } else { RosterAnswer::Verified(shown.names()) }
     }
     fn round(&mut self, round: &fedirt_protocol::site::RoundShown) -> Answer {
         self.rounds.push(round.turn);
@@ -223,7 +225,7 @@ impl World {
         let server = Self::serve(&text);
         for (k, site) in SITES.iter().enumerate() {
             let (home, made) = Home::init(&folder.path().join(site), &mut UnwrapErr(SysRng)).unwrap();
-            assert_eq!(made, ["policy.toml", "salt.key"]);
+            assert_eq!(made, ["policy.toml", "salt.key", "site.key"]);
             std::fs::write(home.policy_path(), lenient()).unwrap();
             std::fs::write(folder.path().join(format!("{site}.csv")), csv(k as u64 + 1, 60)).unwrap();
         }
@@ -291,7 +293,7 @@ impl World {
     pub(super) fn agent(&self, site: &str) -> Result<Agent<Wire>, AgentError> {
         let (home, study) = (self.home(site), self.study(site));
         let policy = home.policy()?;
-        Agent::new(&home, study, policy, self.own(site), None, self.wire()).map(|(agent, _)| agent)
+        Agent::new(&home, study, policy, self.own(site), Some(site), self.wire()).map(|(agent, _)| agent)
     }
 
     /// Accounts at every site that hold what the plan spends, and not a bit more.

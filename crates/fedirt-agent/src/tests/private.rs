@@ -47,11 +47,18 @@ fn a_folder_that_was_set_back_is_refused() {
     world.agent("south").unwrap();
 }
 
+fn account(world: &World) -> Account {
+    let home = world.home("north");
+    let policy = home.policy().unwrap();
+    Account::new(&home, "north", &world.study("north"), &world.own("north"), &policy).unwrap()
+}
+
 fn release(question: u8) -> Release {
     Release {
         turn: Turn { round: 1, attempt: 1 },
         question: [question; 32],
         cohort: SITES.map(String::from).to_vec(),
+        keys: Vec::new(),
         statistics: Vec::new(),
         points: Vec::new(),
         effect_totals: false,
@@ -65,8 +72,8 @@ fn release(question: u8) -> Release {
 #[test]
 fn a_debit_is_good_for_its_own_question_alone() {
     let world = world();
-    let (home, terms) = (world.home("north"), world.study("north").terms);
-    let account = Account::new(&home, "north", vec![1, 2, 3]).unwrap();
+    let terms = world.study("north").terms;
+    let account = account(&world);
     let head = account.debit(&terms, &release(1)).unwrap().unwrap();
     assert_eq!(account.debit(&terms, &release(1)).unwrap().unwrap(), head, "a crash in between");
     let refused = account.debit(&terms, &release(2)).unwrap().unwrap_err();
@@ -88,7 +95,7 @@ fn only_the_holder_of_the_lock_mends_the_ledger() {
     other_names(&home, &world.study("north"), &world.own("north"), "north").unwrap();
     drop(world.agent("north").unwrap());
     assert_eq!(std::fs::read(home.ledger_path()).unwrap(), torn, "nobody has written");
-    let account = Account::new(&home, "north", vec![1]).unwrap();
+    let account = account(&world);
     account.debit(&world.study("north").terms, &release(1)).unwrap().unwrap();
     let mended = std::fs::read(home.ledger_path()).unwrap();
     assert!(mended.starts_with(&whole) && !mended.starts_with(&torn));
@@ -101,7 +108,8 @@ fn weights_are_refused_before_anything_is_written() {
     let (home, study) = (world.home("north"), world.study("north"));
     let mut own = world.own("north");
     own.table = own.table.with_weights(vec![2.0; 60]).unwrap();
-    let error = Agent::new(&home, study, home.policy().unwrap(), own, None, world.wire()).unwrap_err();
+    let error =
+        Agent::new(&home, study, home.policy().unwrap(), own, Some("north"), world.wire()).unwrap_err();
     assert!(error.to_string().contains("--weight"), "{error}");
     assert!(world.server.borrow().arrived.iter().all(|(_, kind)| *kind == "enrol"));
     let entries = world.study("north").folder.entries().unwrap();

@@ -177,7 +177,9 @@ impl Client {
                     let (status, body) = self.send(&message);
                     assert_eq!(status, 204, "{}: {}", message.kind(), String::from_utf8_lossy(&body));
                 }
-                SiteOutput::RosterShown { fingerprint, .. } => self.machine.approve_roster(fingerprint),
+                SiteOutput::RosterShown(shown) => {
+                    self.machine.approve_roster(shown.fingerprint, &shown.names())
+                }
                 SiteOutput::RoundShown(shown) => {
                     self.machine.approve_round(shown.turn, shown.question);
                 }

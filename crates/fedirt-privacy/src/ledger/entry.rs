@@ -1,6 +1,7 @@
 //! What a line of the ledger says.
 
 use super::budget::Budget;
+use super::students::Students;
 use crate::accountant::Slack;
 use crate::secure::{NameError, SiteId, StudyId, Thresholds};
 use std::collections::BTreeSet;
@@ -76,6 +77,8 @@ pub struct Debit {
     pub after_exact_releases: bool,
     /// A fingerprint of each row ([`super::row_fingerprint`]), in any order; they never leave the site.
     pub rows: Vec<u64>,
+    /// The students, for comparison with other releases. Entries of earlier versions have none.
+    pub students: Option<Students>,
     /// The time, as text.
     pub time: Label,
 }
@@ -100,6 +103,15 @@ pub enum ExactMode {
     Secure(Thresholds),
 }
 
+/// A site of a cohort, known by its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// Hash of the key.
+    pub key: [u8; 32],
+    /// Whether this site's officer has verified that it is who it says.
+    pub verified: bool,
+}
+
 /// Exact sums of a study.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ExactRelease {
@@ -113,8 +125,16 @@ pub struct ExactRelease {
     pub statistics: BTreeSet<Label>,
     /// U, the sites in the cohort.
     pub cohort: BTreeSet<SiteId>,
+    /// Its sites by their keys, in the order of `cohort`; empty in `plain`, where sites see no keys of others, and in entries of
+    /// earlier versions.
+    pub members: Vec<Member>,
     /// A fingerprint of each row ([`super::row_fingerprint`]), in any order; they never leave the site.
     pub rows: Vec<u64>,
+    /// The students, for comparison with other releases. Entries of earlier versions have none.
+    pub students: Option<Students>,
+    /// Whether the officer has accepted that an ε was promised to these students before, which exact sums undo. Entries of
+    /// earlier versions do not say.
+    pub after_private_releases: Option<bool>,
     /// The time, as text.
     pub time: Label,
 }

@@ -27,17 +27,19 @@ mod entry;
 mod exact;
 mod line;
 mod refusal;
+mod students;
 mod text;
 
 pub use budget::{Balance, Budget};
-pub use entry::{AccountOpening, Debit, Entry, ExactMode, ExactRelease, Label};
+pub use entry::{AccountOpening, Debit, Entry, ExactMode, ExactRelease, Label, Member};
 pub use exact::{FEWEST_CHANGED_ROWS, row_fingerprint};
 pub use line::{Head, Line};
 pub use refusal::{LedgerError, Refusal};
+pub use students::{NoStudents, Students};
 
 use crate::accountant::Slack;
 use crate::secure::StudyId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A ledger that was read and replayed.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +52,8 @@ pub struct Ledger {
     exact: Vec<(usize, ExactRelease)>,
     /// Rows as lines spell them out, sorted, with the line and its population.
     rows: Vec<(usize, Label, Vec<u64>)>,
+    /// Students as lines spell them out.
+    students: Vec<(usize, Label, Students)>,
 }
 
 impl Ledger {
@@ -135,10 +139,12 @@ impl Ledger {
                     debit.slack,
                 )?;
                 self.check_exact_before(debit)?;
+                self.check_students(debit)?;
             }
             Entry::Exact(release) => {
                 release.rows.sort_unstable();
                 self.check_exact(release)?;
+                self.check_other_accounts(&release.population, &release.rows, release.students.as_ref())?;
             }
         }
         Ok(Line::new(self.head(), text::body(&entry, self), entry))
@@ -165,16 +171,19 @@ impl Ledger {
                 mu_squared,
                 slack,
                 rows,
+                students,
                 ..
             }) => {
                 if let Some(balance) = self.accounts.get_mut(&population) {
                     balance.debit(&population, mu_squared, slack).map_err(not_allowed)?;
                 }
                 self.keep_rows(number, &population, &rows);
+                self.keep_students(number, &population, students.as_ref());
                 self.debited.insert((population, study, round, attempt), question);
             }
             Entry::Exact(release) => {
                 self.keep_rows(number, &release.population, &release.rows);
+                self.keep_students(number, &release.population, release.students.as_ref());
                 self.exact.push((number, release));
             }
         }
@@ -185,6 +194,14 @@ impl Ledger {
     fn keep_rows(&mut self, line: usize, population: &Label, rows: &[u64]) {
         if !self.rows.iter().any(|(_, known, there)| known == population && there == rows) {
             self.rows.push((line, population.clone(), rows.to_vec()));
+        }
+    }
+
+    fn keep_students(&mut self, line: usize, population: &Label, students: Option<&Students>) {
+        if let Some(students) = students
+            && !self.students.iter().any(|(_, known, there)| known == population && there == students)
+        {
+            self.students.push((line, population.clone(), students.clone()));
         }
     }
 
@@ -241,6 +258,12 @@ impl Ledger {
     /// Whether a head, as text, is one of this ledger's.
     pub fn has_head(&self, head: &str) -> bool {
         self.heads.iter().any(|known| known.to_string() == head)
+    }
+
+    /// The populations that have an account or releases, in the order of their names.
+    pub fn populations(&self) -> BTreeSet<&Label> {
+        let released = self.exact.iter().map(|(_, release)| &release.population);
+        self.accounts.keys().chain(released).collect()
     }
 
     /// When exact sums of a population were released, each time once.

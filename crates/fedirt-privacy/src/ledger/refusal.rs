@@ -3,6 +3,7 @@
 use super::{Balance, FEWEST_CHANGED_ROWS, Label};
 use crate::accountant::AccountantError;
 use crate::secure::{ChainRefusal, StudyId};
+use std::collections::BTreeSet;
 
 /// Why a text cannot be read as a ledger.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -119,16 +120,55 @@ pub enum Refusal {
     Cohort(#[from] ChainRefusal),
     /// A sum that would show a few students.
     #[error(
-        "{changed} rows of {population} changed since {study}: the difference of the two sums would be about them \
-         alone. At least {FEWEST_CHANGED_ROWS} rows must differ, or none"
+        "few students of {population}, or of their answers, changed since {study}: the difference of the two sums would be \
+         about them alone, whatever the items. At least {FEWEST_CHANGED_ROWS} must differ, or none"
     )]
-    FewRowsChanged {
+    FewStudentsChanged {
         /// The population: the students that the account is about.
         population: Label,
         /// The earlier study.
         study: StudyId,
-        /// Rows in one of the two only.
+        /// In one of the two only, at least; a student with another answer counts twice.
         changed: usize,
+    },
+    /// Exact sums after private ones.
+    #[error(
+        "{population} took part in {} in mode private: exact sums of the same students would undo the epsilon that was \
+         promised to them. The officer may allow it (allow_exact_and_private in policy.toml)",
+        names(studies)
+    )]
+    PrivateReleased {
+        /// The population: the students that the account is about.
+        population: Label,
+        /// The private studies.
+        studies: BTreeSet<StudyId>,
+    },
+    /// The same students under another name.
+    #[error(
+        "{shared} of these students are known here as {other:?}: under a second name, {population:?}, they would have a second \
+         budget, and what is promised to them would hold for neither. Call them by the first name; if they are other students, \
+         give them ids that differ",
+        other = other.as_str(), population = population.as_str()
+    )]
+    OtherAccount {
+        /// The name that was given now.
+        population: Label,
+        /// The name by which they are known.
+        other: Label,
+        /// How many.
+        shared: usize,
+    },
+    /// An entry that says too little for comparison.
+    #[error(
+        "exact sums of {population} left in {study}, which an earlier version of fedirt entered without the sites' keys and \
+         without what tells single students apart: whether the two studies differ by a few sites or students cannot be told. \
+         Take part in mode private; or, if these are other students, call them by another name"
+    )]
+    EarlierVersion {
+        /// The population: the students that the account is about.
+        population: Label,
+        /// The earlier study.
+        study: StudyId,
     },
     /// A number that cannot be debited or budgeted.
     #[error(transparent)]
@@ -153,6 +193,10 @@ fn shortfall(balance: &Balance, asked: f64) -> String {
 /// Five digits, whatever the size.
 fn figure(x: f64) -> String {
     if x == 0.0 || x >= 1e-3 { format!("{x:.5}") } else { format!("{x:.4e}") }
+}
+
+fn names(studies: &BTreeSet<StudyId>) -> String {
+    studies.iter().map(StudyId::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn dates(times: &[Label]) -> String {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::accountant::{Delta, Epsilon, GaussianDp};
-use crate::secure::{SiteId, Thresholds};
+use crate::secure::{ChainRefusal, SiteId, Thresholds};
 use proptest::prelude::*;
 
 fn label(text: &str) -> Label {
@@ -37,6 +37,7 @@ fn debit(round: u64, mu_squared: f64) -> Debit {
         slack: Slack { eta: 1e-9, kappa: 1e-17 },
         after_exact_releases: false,
         rows: vec![258, 257],
+        students: None,
         time: label("2026-11-16T09:00:00Z"),
     }
 }
@@ -49,6 +50,9 @@ fn exact(name: &str, sites: &str, rows: std::ops::Range<u64>) -> ExactRelease {
         statistics: [label("gradient"), label("a, b\\c")].into(),
         cohort: sites.chars().map(|c| SiteId::try_from(c.to_string().as_str()).unwrap()).collect(),
         rows: rows.rev().collect(),
+        students: None,
+        members: Vec::new(),
+        after_private_releases: None,
         time: label("2026-11-03"),
     }
 }
@@ -174,7 +178,7 @@ fn sums_may_not_differ_by_a_few_sites_or_rows() {
         for name in ["first", "second"] {
             let refused = propose(exact(name, "abcd", rows.clone()));
             assert!(
-                matches!(refused, Err(Refusal::FewRowsChanged { changed: n, .. }) if n == changed),
+                matches!(refused, Err(Refusal::FewStudentsChanged { changed: n, .. }) if n == changed),
                 "{rows:?}"
             );
         }
@@ -196,10 +200,91 @@ fn equal_rows_are_counted() {
     let (ledger, _) = of([Entry::Exact(rows(&[5; 20]))]);
     assert!(matches!(
         ledger.propose(Entry::Exact(rows(&[5; 17]))),
-        Err(Refusal::FewRowsChanged { changed: 3, .. })
+        Err(Refusal::FewStudentsChanged { changed: 3, .. })
     ));
     let (a, b) = (row_fingerprint(&[1; 32], b"0110"), row_fingerprint(&[2; 32], b"0110"));
     assert!(a != b && a != row_fingerprint(&[1; 32], b"0111"));
+}
+
+/// Students with these numbers as ids, who answered items 1 to 3.
+fn class(ids: std::ops::Range<u64>) -> Option<Students> {
+    let cells = ids.clone().flat_map(|id| (1..=3).map(move |item| (item, id / item % 2)));
+    Some(Students::new(ids.clone().collect(), cells.collect::<Vec<_>>()))
+}
+
+/// A release as this version enters it: each letter of `sites` is a name and a key, capital letters are verified.
+fn known(name: &str, sites: &str, ids: std::ops::Range<u64>) -> ExactRelease {
+    let member = |c: char| Member { key: [c.to_ascii_lowercase() as u8; 32], verified: c.is_uppercase() };
+    ExactRelease {
+        students: class(ids.clone()),
+        members: sites.chars().map(member).collect(),
+        after_private_releases: Some(false),
+        ..exact(name, sites, ids)
+    }
+}
+
+/// The same schools under other names, one left out, and the places of the others filled with inventions.
+#[test]
+fn cohorts_are_compared_by_key_and_inventions_do_not_count() {
+    let (ledger, text) = of([Entry::Exact(known("first", "ABCD", 0..50))]);
+    let ledger = {
+        assert_eq!(Ledger::read(&text).unwrap().head(), ledger.head());
+        ledger
+    };
+    let propose = |release: ExactRelease| ledger.propose(Entry::Exact(release)).map(|_| ());
+    let renamed = |sites: &str, names: &str| ExactRelease {
+        cohort: names.chars().map(|c| SiteId::try_from(c.to_string().as_str()).unwrap()).collect(),
+        ..known("second", sites, 0..50)
+    };
+    assert!(propose(renamed("ABCD", "wxyz")).is_ok(), "other names for the same sites change nothing");
+    let refused = propose(renamed("ABC", "xyz")).unwrap_err();
+    assert!(matches!(refused, Refusal::Cohort(ChainRefusal::NearlyTheSame { .. })), "{refused}");
+    let refused = propose(known("second", "ABCefg", 0..50)).unwrap_err();
+    assert!(
+        matches!(refused, Refusal::Cohort(ChainRefusal::NearlyTheSame { .. })),
+        "three were invented: {refused}"
+    );
+    assert!(propose(known("second", "AEFG", 0..50)).is_ok());
+    // What an earlier version entered has no keys.
+    let (old, _) = of([Entry::Exact(exact("first", "abcd", 0..50))]);
+    let refused = old.propose(Entry::Exact(known("second", "ABCD", 0..50))).unwrap_err();
+    assert!(refused.to_string().contains("earlier version") && refused.to_string().contains("mode private"));
+}
+
+/// 160 and 159 students, and another list of items.
+#[test]
+fn one_student_is_not_singled_out_by_leaving_out_an_item() {
+    let (ledger, _) = of([Entry::Exact(known("first", "ABCD", 0..160))]);
+    let mut fewer = known("second", "ABCD", 0..159);
+    // Rows over other items are all others.
+    fewer.rows = (1000..1159).collect();
+    let refused = ledger.propose(Entry::Exact(fewer)).unwrap_err();
+    assert!(matches!(refused, Refusal::FewStudentsChanged { changed: 1, .. }), "{refused}");
+}
+
+#[test]
+fn the_same_students_under_another_name_are_refused() {
+    let paid = Debit { students: class(0..40), ..debit(1, 0.01) };
+    let (ledger, text) = of([opening(budget(1.0)), Entry::Debit(paid)]);
+    let read = Ledger::read(text).unwrap();
+    for ledger in [ledger, read] {
+        let other = ExactRelease { population: label("others"), ..known("s", "ABC", 39..80) };
+        let refused = ledger.propose(Entry::Exact(other)).unwrap_err();
+        assert!(matches!(refused, Refusal::OtherAccount { shared: 1, .. }), "{refused}");
+        let apart = ExactRelease { population: label("others"), ..known("s", "ABC", 40..80) };
+        assert!(ledger.propose(Entry::Exact(apart)).is_ok());
+        assert_eq!(ledger.populations().len(), 1);
+    }
+}
+
+#[test]
+fn exact_sums_after_private_ones_are_refused_unless_the_officer_says_so() {
+    let (ledger, _) = of([opening(budget(1.0)), Entry::Debit(debit(1, 0.01))]);
+    let refused = ledger.propose(Entry::Exact(known("s", "ABC", 0..50))).unwrap_err();
+    assert!(refused.to_string().contains("took part in reading in mode private"), "{refused}");
+    let allowed = ExactRelease { after_private_releases: Some(true), ..known("s", "ABC", 0..50) };
+    let line = ledger.propose(Entry::Exact(allowed)).unwrap();
+    assert!(line.text().ends_with("\tafter_private_releases=true\n"), "{}", line.text());
 }
 
 /// The file as it stands: another layout is another version.
@@ -326,13 +411,13 @@ proptest! {
             Entry::Debit(Debit {
                 population: label(&population), study: study(&name), round: numbers.0, attempt: numbers.1,
                 cohort: numbers.2, question: [numbers.2 as u8; 32], mu_squared, slack: Slack { eta, kappa: 0.0 },
-                after_exact_releases: false, rows: rows.clone(), time: label(&time),
+                after_exact_releases: false, rows: rows.clone(), students: None, time: label(&time),
             }),
             Entry::Exact(ExactRelease {
                 population: label(&population), study: study(&name), mode,
                 statistics: statistics.iter().map(label).collect(),
                 cohort: sites.iter().map(|s| SiteId::try_from(s.as_str()).unwrap()).collect(),
-                rows, time: label(&time),
+                rows, students: None, members: Vec::new(), after_private_releases: None, time: label(&time),
             }),
         ];
         let mut ledger = Ledger::new();

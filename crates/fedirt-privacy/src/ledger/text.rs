@@ -6,16 +6,20 @@
 //! body  = kind (TAB key=value)*       keys in the order below, all of them
 //! account  population epsilon delta filter time                      filter = gaussian
 //! debit    population study round attempt cohort question (mu_squared | order divergence) eta kappa
-//!          after_exact_releases time (rows | rows_of)             question = 64 hexadecimal digits
+//!          after_exact_releases time (rows | rows_of) [students | students_of]     question = 64 hexadecimal digits
 //! exact    population study mode [n_min colluders] statistics cohort time (rows | rows_of)
+//!          [(students | students_of) keys after_private_releases]
 //! ```
 //!
 //! Names have no tabs and no line breaks. In lists, commas separate; a comma within a name is `\,`, a backslash
 //! `\\`. Numbers are the shortest decimals that give the same double. `rows` are sorted fingerprints of 16 digits;
-//! `rows_of` is the number of an earlier line with the same rows. An entry has one text only: what is read is
+//! `rows_of` is the number of an earlier line with the same rows. `students` are ids and columns (see `students.rs`), `keys` the
+//! hashes of the keys of `cohort` in its order, with `?` after those that are not verified; lines of earlier versions end before. An entry has one text only: what is read is
 //! written again and compared.
 
-use super::{AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Head, Label, Ledger};
+use super::{
+    AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Head, Label, Ledger, Member, Students,
+};
 use crate::accountant::{Delta, Epsilon, Slack};
 use crate::secure::Thresholds;
 use std::collections::BTreeSet;
@@ -59,6 +63,17 @@ fn put_rows(body: &mut Body, rows: &[u64], ledger: &Ledger) {
     };
 }
 
+fn put_students(body: &mut Body, students: &Students, ledger: &Ledger) {
+    match ledger.students.iter().find(|(_, _, earlier)| earlier == students) {
+        Some((number, _, _)) => body.put("students_of", number),
+        None => body.put("students", students),
+    };
+}
+
+fn key(member: &Member) -> String {
+    format!("{}{}", Hex(&member.key), if member.verified { "" } else { "?" })
+}
+
 /// The text of an entry, its rows sorted; rows that an earlier line has are named by its number.
 pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
     match entry {
@@ -80,6 +95,9 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
             body.number("eta", debit.slack.eta).number("kappa", debit.slack.kappa);
             body.put("after_exact_releases", debit.after_exact_releases).put("time", &debit.time);
             put_rows(&mut body, &debit.rows, ledger);
+            if let Some(students) = &debit.students {
+                put_students(&mut body, students, ledger);
+            }
             body.0
         }
         Entry::Exact(release) => {
@@ -95,6 +113,11 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
             body.put("statistics", list(&release.statistics)).put("cohort", list(&release.cohort));
             body.put("time", &release.time);
             put_rows(&mut body, &release.rows, ledger);
+            if let (Some(students), Some(after)) = (&release.students, release.after_private_releases) {
+                put_students(&mut body, students, ledger);
+                body.put("keys", list(release.members.iter().map(key)));
+                body.put("after_private_releases", after);
+            }
             body.0
         }
     }
@@ -174,6 +197,34 @@ fn rows(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Vec<u64>, String> {
     }
 }
 
+fn students(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Option<Students>, String> {
+    if fields.next_is("students_of") {
+        let number: usize = fields.parse("students_of")?;
+        let earlier = ledger.students.iter().find(|(line, _, _)| *line == number);
+        return earlier
+            .map(|(_, _, students)| Some(students.clone()))
+            .ok_or("students_of names no line".into());
+    }
+    if !fields.next_is("students") {
+        return Ok(None);
+    }
+    fields.parse("students").map(Some)
+}
+
+/// The keys of a cohort; none in lines of earlier versions.
+fn members(fields: &mut Fields<'_>) -> Result<Vec<Member>, String> {
+    if !fields.next_is("keys") {
+        return Ok(Vec::new());
+    }
+    let member = |text: &str| {
+        let hash = text.strip_suffix('?').unwrap_or(text);
+        let key = hash.parse::<Head>().map_err(|_| "keys are no hashes")?;
+        Ok(Member { key: *key.as_bytes(), verified: hash == text })
+    };
+    let text = fields.text("keys")?;
+    text.split(',').filter(|key| !key.is_empty()).map(member).collect()
+}
+
 /// The entry of a text. The caller compares what the entry is written as.
 pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, String> {
     let mut split = body.split('\t').peekable();
@@ -199,6 +250,7 @@ pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, String> {
             after_exact_releases: fields.parse("after_exact_releases")?,
             time: fields.name("time")?,
             rows: rows(fields, ledger)?,
+            students: students(fields, ledger)?,
         })),
         "exact" => Ok(Entry::Exact(ExactRelease {
             population: fields.name("population")?,
@@ -208,6 +260,12 @@ pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, String> {
             cohort: fields.list("cohort")?,
             time: fields.name::<Label>("time")?,
             rows: rows(fields, ledger)?,
+            students: students(fields, ledger)?,
+            members: members(fields)?,
+            after_private_releases: fields
+                .next_is("after_private_releases")
+                .then(|| fields.parse("after_private_releases"))
+                .transpose()?,
         })),
         other => Err(format!("the kind {other:?}")),
     }

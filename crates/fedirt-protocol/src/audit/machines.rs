@@ -75,7 +75,9 @@ impl Driven {
                     self.remarks.push(format!("{}: {}, {bytes} bytes", self.machine.name(), message.kind()));
                     sent.push(message);
                 }
-                SiteOutput::RosterShown { fingerprint, .. } => self.machine.approve_roster(fingerprint),
+                SiteOutput::RosterShown(shown) => {
+                    self.machine.approve_roster(shown.fingerprint, &shown.names())
+                }
                 SiteOutput::Debit(release) => {
                     self.machine.debited(NOW, &mut self.random, release.turn, Ok(()));
                 }

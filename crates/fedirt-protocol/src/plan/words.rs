@@ -12,6 +12,17 @@ use fedirt_privacy::accountant::Delta;
 pub const WHAT_SECURE_KEEPS: &str = "This keeps each site's numbers from people who read the sums, not from a coordinator that computes: exact sums may let it rebuild answers, and with site effects group them by site.";
 
 impl StudyPlan {
+    /// How many of the other sites each officer must have verified.
+    fn calls(&self) -> usize {
+        let others = self.cohort.sites.len().saturating_sub(1);
+        match self.mode {
+            Mode::Plain => 0,
+            // Each of two sites carries the whole noise.
+            Mode::Private if others <= 1 => 0,
+            Mode::Private | Mode::Secure => others.saturating_sub(self.cohort.colluders()),
+        }
+    }
+
     /// What the plan means, sentence by sentence.
     pub fn in_words(&self) -> Vec<String> {
         let mut words = vec![format!("Study {}: {}", self.study, self.purpose.trim())];
@@ -88,6 +99,13 @@ impl StudyPlan {
                 self.model.max_rounds
             ),
         });
+        let calls = self.calls();
+        if calls > 0 {
+            words.push(format!(
+                "Before a site takes part, its officer must have verified {calls} of the other sites by telephone. Each call excludes that the coordinator plays that site; it could then play {} of them at most.",
+                self.cohort.colluders()
+            ));
+        }
         if self.mode == Mode::Secure {
             words.push(if self.model.compare_starts {
                 "Sites answer questions about all items of the plan that enough sites give, at one set of parameters in each round, and at two where starting values are compared.".into()

@@ -175,6 +175,7 @@ mod tests {
             turn: Turn { round, attempt: 1 },
             question: [0; 32],
             cohort: (0..sites).map(|k| format!("site {k}")).collect(),
+            keys: Vec::new(),
             statistics: Vec::new(),
             points: Vec::new(),
             effect_totals: false,
@@ -195,7 +196,10 @@ mod tests {
             mode: ExactMode::Plain,
             statistics: [label("x")].into(),
             cohort: [SiteId::try_from("site 0").expect("a name")].into(),
+            members: Vec::new(),
             rows: vec![1],
+            students: None,
+            after_private_releases: None,
             time: label("t"),
         };
         Ledger::new().propose(Entry::Exact(release)).expect("a first entry").text()
@@ -222,6 +226,7 @@ mod tests {
             slack: Slack::NONE,
             after_exact_releases: false,
             rows: Vec::new(),
+            students: None,
             time: label("t"),
         });
         let mut ledger = Ledger::new();

@@ -3,7 +3,7 @@
 use super::checks::Witness;
 use crate::message::{ToCoordinator, ToSite};
 use crate::policy::Policy;
-use crate::site::{Release, SiteEvent, SiteMachine, SiteOutput};
+use crate::site::{Release, SiteEvent, SiteMachine, SiteOutput, Subjects};
 use crate::terms::Terms;
 use crate::{SiteId, Timestamp, codec};
 use fedirt_model::responses::ResponseTable;
@@ -151,7 +151,7 @@ impl SiteShell {
                         self.outbox.push((self.next_id, message));
                     }
                 }
-                SiteOutput::RosterShown { fingerprint, .. } => machine.approve_roster(fingerprint),
+                SiteOutput::RosterShown(shown) => machine.approve_roster(shown.fingerprint, &shown.names()),
                 SiteOutput::Debit(release) => {
                     let turn = release.turn;
                     let word = self.enter(&release, crash_now);
@@ -174,7 +174,9 @@ impl SiteShell {
     ) -> Option<Result<(), String>> {
         let ledger = Ledger::read(&self.ledger).expect("the ledger's chain holds");
         let rows: Vec<u64> = self.table.rows().map(|row| row_fingerprint(&[3; 32], row)).collect();
-        let entry = match release.ledger_entry(&self.terms, &label("students"), &rows, "today") {
+        let population = label("students");
+        let subjects = Subjects { population, rows, students: None, exact_and_private: false };
+        let entry = match release.ledger_entry(&self.terms, &subjects, "today") {
             Ok(entry) => entry,
             Err(error) => return Some(Err(error.to_string())),
         };

@@ -4,7 +4,7 @@ use super::state::{Said, State};
 use super::{Pinned, Refusal, SiteMachine};
 use crate::declaration::Declarations;
 use crate::message::{SharedRoster, ToCoordinator, Turn};
-use fedirt_privacy::secure::{Roster, RoundKey};
+use fedirt_privacy::secure::{Roster, RoundKey, SiteId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use zeroize::Zeroize;
@@ -18,6 +18,10 @@ pub struct Release {
     pub question: [u8; 32],
     /// With whom.
     pub cohort: Vec<String>,
+    /// Hash of each site's key, in the same order, and whether it is verified here; empty in `plain`, and in journals of
+    /// earlier versions.
+    #[serde(default)]
+    pub keys: Vec<([u8; 32], bool)>,
     /// Which statistics, and how many numbers of each.
     pub statistics: Vec<(String, u64)>,
     /// At which points, in the centre's coordinates.
@@ -52,6 +56,8 @@ pub enum SiteEvent {
     Approved {
         /// Its fingerprint.
         fingerprint: [u8; 32],
+        /// The sites that the officer has verified.
+        verified: Vec<String>,
     },
     /// The roster with everybody's signatures.
     Pinned(SharedRoster),
@@ -119,7 +125,13 @@ impl SiteMachine {
 
     pub(super) fn apply(&mut self, event: &SiteEvent) -> Result<(), Refusal> {
         match event {
-            SiteEvent::Approved { fingerprint } => self.approved = Some((*fingerprint).into()),
+            SiteEvent::Approved { fingerprint, verified } => {
+                self.approved = Some((*fingerprint).into());
+                let names = verified.iter().map(|name| SiteId::try_from(name.as_str()));
+                self.verified = names
+                    .collect::<Result<_, _>>()
+                    .map_err(|_| Refusal::Mismatch("a site has no proper name"))?;
+            }
             SiteEvent::Pinned(shared) => {
                 let roster = Roster::decode(&shared.roster)?;
                 let items = self.terms.plan.items.len();

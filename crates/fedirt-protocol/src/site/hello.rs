@@ -1,7 +1,7 @@
 //! The roster, and the hello of a round.
 
 use super::state::State;
-use super::{Pinned, Refusal, SiteEvent, SiteMachine, SiteOutput};
+use super::{Pinned, Refusal, RosterShown, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Declarations;
 use crate::message::{SharedRoster, ToCoordinator, Turn};
 use crate::policy::PolicyRefusal;
@@ -10,6 +10,7 @@ use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
 use fedirt_privacy::secure::{Fingerprint, Hello, Roster, RoundKey, SIGNATURE_BYTES, SignedRoster, SiteId};
 use rand::CryptoRng;
+use std::collections::BTreeSet;
 
 impl SiteMachine {
     /// A roster is shown: checked, and put before the officer, unless it was approved before.
@@ -20,7 +21,8 @@ impl SiteMachine {
             return Ok(());
         }
         let caution = self.check_delta(&roster, &declarations)?;
-        if self.approved == Some(fingerprint) {
+        // A journal of an earlier version does not say who was verified: the officer is asked again.
+        if self.approved == Some(fingerprint) && self.check_verified(&roster, &self.verified).is_ok() {
             self.sign_roster(&roster);
             return Ok(());
         }
@@ -32,7 +34,8 @@ impl SiteMachine {
                 (site.clone(), key.fingerprint(), declarations.get(site).map_or(0, |d| d.students))
             })
             .collect();
-        self.outputs.push_back(SiteOutput::RosterShown { fingerprint, sites, caution });
+        let calls = self.terms.calls(roster.entries().len());
+        self.outputs.push_back(SiteOutput::RosterShown(RosterShown { fingerprint, sites, calls, caution }));
         Ok(())
     }
 
@@ -47,15 +50,33 @@ impl SiteMachine {
         Ok(large.map_err(PrivateRefusal::from)?.then(|| large_delta(private.delta, students)))
     }
 
-    /// The officer has compared the fingerprints: the site signs. Persists [`SiteEvent::Approved`].
-    pub fn approve_roster(&mut self, fingerprint: Fingerprint) {
+    /// A coordinator can invent sites. Those that nobody here has verified count as its own, and they may not be more than the
+    /// plan reckons with.
+    fn check_verified(&self, roster: &Roster, verified: &BTreeSet<SiteId>) -> Result<(), Refusal> {
+        let others = || roster.entries().keys().filter(|site| **site != self.name);
+        let (calls, done) = (
+            self.terms.calls(roster.entries().len()),
+            others().filter(|site| verified.contains(*site)).count(),
+        );
+        if self.policy.trust_roster_from_coordinator || done >= calls {
+            return Ok(());
+        }
+        let unverified = others().filter(|site| !verified.contains(*site)).map(ToString::to_string).collect();
+        Err(Refusal::Unverified { unverified, missing: calls - done })
+    }
+
+    /// The officer has compared the fingerprints with these sites' officers: the site signs. Persists
+    /// [`SiteEvent::Approved`]. Where more sites must be verified the roster still waits.
+    pub fn approve_roster(&mut self, fingerprint: Fingerprint, verified: &BTreeSet<SiteId>) {
         let State::RosterShown(shared) = &self.state else { return };
         let result = self.check_roster(shared).and_then(|pinned| {
             if pinned.roster.fingerprint() != fingerprint {
                 return Err(Refusal::NotApprovedHere);
             }
+            self.check_verified(&pinned.roster, verified)?;
             self.state = State::Waiting;
-            self.persist(SiteEvent::Approved { fingerprint: *fingerprint.as_bytes() })?;
+            let verified = verified.iter().map(ToString::to_string).collect();
+            self.persist(SiteEvent::Approved { fingerprint: *fingerprint.as_bytes(), verified })?;
             self.sign_roster(&pinned.roster);
             Ok(())
         });
@@ -111,6 +132,7 @@ impl SiteMachine {
             signed.approve(&site, signature)?;
         }
         signed.accept(&self.name, &self.identity.public())?;
+        self.check_verified(&roster, &self.verified)?;
         self.check_delta(&roster, &declarations)?;
         self.persist(SiteEvent::Pinned(shared.clone()))
     }

@@ -5,9 +5,22 @@ use crate::SiteId;
 use crate::terms::Terms;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Slack;
-use fedirt_privacy::ledger::{Debit, Entry, ExactMode, ExactRelease, Label};
+use fedirt_privacy::ledger::{Debit, Entry, ExactMode, ExactRelease, Label, Member, Students};
 use fedirt_privacy::secure::NameError;
 use std::collections::BTreeSet;
+
+/// Of whom a release is, as the site's ledger knows them.
+#[derive(Debug, Clone)]
+pub struct Subjects {
+    /// What the officer calls them.
+    pub population: Label,
+    /// Fingerprints of their rows.
+    pub rows: Vec<u64>,
+    /// Fingerprints of the students. None: the entry cannot be compared with releases about other items.
+    pub students: Option<Students>,
+    /// Whether the officer accepts exact sums and private releases of the same students (`allow_exact_and_private`).
+    pub exact_and_private: bool,
+}
 
 /// Why a release cannot be entered.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -21,15 +34,10 @@ pub enum EntryError {
 }
 
 impl Release {
-    /// The entry of this release: of which population, of which rows (fingerprints), and when.
-    pub fn ledger_entry(
-        &self,
-        terms: &Terms,
-        population: &Label,
-        rows: &[u64],
-        time: &str,
-    ) -> Result<Entry, EntryError> {
-        let (population, study, rows) = (population.clone(), terms.study.clone(), rows.to_vec());
+    /// The entry of this release: of whom, and when.
+    pub fn ledger_entry(&self, terms: &Terms, subjects: &Subjects, time: &str) -> Result<Entry, EntryError> {
+        let Subjects { population, rows, students, exact_and_private } = subjects.clone();
+        let study = terms.study.clone();
         let time = Label::try_from(time)?;
         let mode = match terms.mode {
             Mode::Plain => ExactMode::Plain,
@@ -45,8 +53,9 @@ impl Release {
                     question: self.question,
                     mu_squared: cost.mu_squared,
                     slack: Slack { eta: cost.eta, kappa: cost.kappa },
-                    after_exact_releases: false,
+                    after_exact_releases: exact_and_private,
                     rows,
+                    students,
                     time,
                 }));
             }
@@ -59,7 +68,10 @@ impl Release {
             mode,
             statistics: statistics.collect::<Result<_, _>>()?,
             cohort: cohort.collect::<Result<BTreeSet<_>, _>>()?,
+            members: self.keys.iter().map(|&(key, verified)| Member { key, verified }).collect(),
+            after_private_releases: students.is_some().then_some(exact_and_private),
             rows,
+            students,
             time,
         }))
     }

@@ -15,7 +15,7 @@ mod refusal;
 mod state;
 
 pub use event::{PrivateCost, Release, SiteEvent};
-pub use ledger_entry::EntryError;
+pub use ledger_entry::{EntryError, Subjects};
 pub use refusal::Refusal;
 
 use crate::declaration::{Declaration, Declarations};
@@ -48,6 +48,26 @@ pub struct RoundShown {
     pub statistics: Vec<(Statistic, usize)>,
 }
 
+/// A roster that waits for the officer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RosterShown {
+    /// What to compare.
+    pub fingerprint: Fingerprint,
+    /// The sites on it, this one among them, with the fingerprints of their keys and the students they declare.
+    pub sites: Vec<(SiteId, Fingerprint, u64)>,
+    /// How many of the other sites the officer must have verified: all but those that may work with the coordinator.
+    pub calls: usize,
+    /// What the officer should consider, now that everybody has declared.
+    pub caution: Option<String>,
+}
+
+impl RosterShown {
+    /// The names of all sites.
+    pub fn names(&self) -> BTreeSet<SiteId> {
+        self.sites.iter().map(|(site, ..)| site.clone()).collect()
+    }
+}
+
 /// What a site's shell must do, in this order.
 #[derive(Debug)]
 pub enum SiteOutput {
@@ -60,14 +80,7 @@ pub enum SiteOutput {
     /// and question that is there already counts.
     Debit(Release),
     /// The officer must compare this roster and approve it.
-    RosterShown {
-        /// What to compare.
-        fingerprint: Fingerprint,
-        /// The sites on it, with the fingerprints of their keys and the students they declare.
-        sites: Vec<(SiteId, Fingerprint, u64)>,
-        /// What the officer should consider, now that everybody has declared.
-        caution: Option<String>,
-    },
+    RosterShown(RosterShown),
     /// The officer must approve this round before it is answered.
     RoundShown(RoundShown),
     /// Something was asked that this site does not do. Nothing was sent but the refusal.
@@ -104,6 +117,8 @@ pub struct SiteMachine {
     declaration: Vec<u8>,
     /// The roster that the officer approved, before everybody has.
     approved: Option<Fingerprint>,
+    /// Sites of which the officer knows that they are who they say.
+    verified: BTreeSet<SiteId>,
     /// The roster that everybody approved.
     pinned: Option<Pinned>,
     /// What `private` derives for the last cohort from the terms and the pinned declarations: a cache, because finding the
@@ -143,6 +158,7 @@ impl SiteMachine {
             site: Site::new(table),
             declaration,
             approved: None,
+            verified: BTreeSet::new(),
             pinned: None,
             private_plan: None,
             attempts: Attempts::default(),

@@ -200,7 +200,9 @@ impl SiteMachine {
     /// What is asked must be what the plan asks, and within the site's own rules.
     fn check_question(&self, turn: Turn, question: &Question, sites: usize) -> Result<(), Refusal> {
         match (self.terms.mode, question) {
-            (Mode::Private, Question::Scores { .. }) => Ok(self.policy.check_scores(&self.terms, turn)?),
+            (Mode::Private, Question::Scores { .. }) => {
+                Ok(self.policy.check_scores(&self.terms, turn, sites)?)
+            }
             (Mode::Plain | Mode::Secure, Question::Sums(request)) => {
                 Ok(self.policy.check_request(&self.terms, turn, request, sites, self.past.points())?)
             }
@@ -226,6 +228,14 @@ impl SiteMachine {
         Ok((plan, noise))
     }
 
+    /// The keys of a cohort, and whether they are verified here: this site's own is.
+    fn keys(&self, cohort: &BTreeSet<SiteId>) -> Vec<([u8; 32], bool)> {
+        let Some(pinned) = &self.pinned else { return Vec::new() };
+        let known = |site: &SiteId| *site == self.name || self.verified.contains(site);
+        let key = |site| Some((*pinned.roster.key(site)?.fingerprint().as_bytes(), known(site)));
+        cohort.iter().filter_map(key).collect()
+    }
+
     /// The record of a release, without a single number of it.
     fn release(&self, opening: &Opening) -> Result<Release, Refusal> {
         let told = &opening.told;
@@ -233,6 +243,7 @@ impl SiteMachine {
             turn: opening.turn,
             question: opening.question,
             cohort: told.cohort.clone(),
+            keys: self.keys(&opening.cohort),
             statistics: (told.question.statistics().iter())
                 .map(|(statistic, len)| (statistic.name.to_owned(), *len as u64))
                 .collect(),

@@ -34,6 +34,18 @@ pub enum Refusal {
     /// The roster is not the one that the officer approved.
     #[error("the roster is not the one that was approved here")]
     NotApprovedHere,
+    /// Sites that the coordinator may have invented.
+    #[error(
+        "{missing} more of the other sites must be verified by telephone before this one takes part ({} are not): a coordinator \
+         can invent sites, and would know their numbers and their noise",
+        unverified.join(", ")
+    )]
+    Unverified {
+        /// The other sites that are not verified.
+        unverified: Vec<String>,
+        /// How many calls are missing.
+        missing: usize,
+    },
     /// A turn that is over.
     #[error(
         "{got} is asked for again, and this site has gone on to {highest}: a lower attempt is never answered"

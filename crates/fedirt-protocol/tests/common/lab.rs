@@ -14,7 +14,7 @@ use fedirt_protocol::terms::{Deadlines, OnLoss, Terms};
 use fedirt_protocol::{SiteId, StudyId, Timestamp, codec};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub(crate) const NOW: Timestamp = Timestamp(0);
@@ -63,6 +63,8 @@ pub(crate) struct BenchSite {
     pub(crate) debits: Vec<Release>,
     /// What the officer was told beside the roster.
     pub(crate) cautions: Vec<String>,
+    /// Whom the officer has called; none: everybody.
+    pub(crate) verified: Option<BTreeSet<SiteId>>,
     /// Whether the ledger's disk fails after the entry is made.
     pub(crate) ledger_fails: bool,
     random: ChaCha20Rng,
@@ -79,6 +81,7 @@ impl BenchSite {
             refusals: Vec::new(),
             debits: Vec::new(),
             cautions: Vec::new(),
+            verified: None,
             ledger_fails: false,
             random,
         }
@@ -101,9 +104,10 @@ impl BenchSite {
             match output {
                 SiteOutput::Send(message) => sent.push(message),
                 SiteOutput::Persist(event) => self.events.push(event),
-                SiteOutput::RosterShown { fingerprint, caution, .. } => {
-                    self.cautions.extend(caution);
-                    self.machine.approve_roster(fingerprint);
+                SiteOutput::RosterShown(shown) => {
+                    self.cautions.extend(shown.caution.clone());
+                    let names = self.verified.clone().unwrap_or_else(|| shown.names());
+                    self.machine.approve_roster(shown.fingerprint, &names);
                 }
                 SiteOutput::Debit(release) => {
                     let turn = release.turn;

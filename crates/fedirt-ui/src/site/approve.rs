@@ -55,12 +55,16 @@ pub(super) async fn show(
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
     let population = match (query.get("population"), &seen.settings.population) {
         ("", Some(before)) => before.clone(),
-        ("", None) => seen.study.site.to_string(),
+        // Nobody names them but the officer.
+        ("", None) => String::new(),
         (given, _) => given.to_owned(),
     };
     let ledger = agent::ledger_table(&app.home.ledger_path()).map_err(told)?;
     let policy = app.home.policy().map_err(told)?;
-    let warnings = agent::other_names(&app.home, &seen.study, &looked.own, &population).map_err(told)?;
+    let warnings = match population.as_str() {
+        "" => Vec::new(),
+        name => agent::other_names(&app.home, &seen.study, &looked.own, name).map_err(told)?,
+    };
     let plan = &seen.study.plan;
     Ok(render(&ApprovePage {
         frame: frame(&visitor, &seen, "Approve", "/preview"),
@@ -117,9 +121,12 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
             "The file has changed since it was shown. Look at it again, then approve it.".into(),
         ));
     }
-    let population = match fields.get("population") {
-        "" => seen.study.site.to_string(),
-        name => name.to_owned(),
+    let population = match (fields.get("account"), fields.get("population")) {
+        ("", "") => {
+            return Err(wrong("Choose the name of these students, or write a new one into its field.".into()));
+        }
+        ("", name) => name.to_owned(),
+        (known, _) => known.to_owned(),
     };
     let warnings = agent::other_names(&app.home, &seen.study, &looked.own, &population).map_err(told)?;
     if !warnings.is_empty() && !fields.has("warned") {

@@ -2,10 +2,11 @@
 //! page.
 
 use super::officer_settings::Asked;
-use super::shared::{RosterShown, Shared};
-use fedirt_agent::{Answer, News, Officer};
-use fedirt_privacy::secure::{Fingerprint, SiteId};
-use fedirt_protocol::site::RoundShown;
+use super::shared::{RosterWaiting, Shared};
+use fedirt_agent::{Answer, News, Officer, RosterAnswer};
+use fedirt_privacy::secure::SiteId;
+use fedirt_protocol::site::{RosterShown, RoundShown};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,18 +25,18 @@ pub(super) struct AtThePages {
 }
 
 impl Officer for AtThePages {
-    fn roster(&mut self, fingerprint: Fingerprint, sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
+    fn roster(&mut self, shown: &RosterShown, known: &BTreeSet<SiteId>) -> RosterAnswer {
         if self.trusting {
-            return Answer::Yes;
+            return RosterAnswer::Verified(shown.names());
         }
-        let sites = sites.iter().map(|(site, key, n)| (site.to_string(), key.to_string(), *n)).collect();
-        self.shared.change(|state| state.roster = Some(RosterShown { fingerprint, sites }));
+        let waiting = RosterWaiting { shown: shown.clone(), known: known.clone() };
+        self.shared.change(|state| state.roster = Some(waiting));
         if let Some(pause) = self.automatic {
             self.shared.sleep(pause);
             self.shared.change(|state| state.roster = None);
-            return Answer::Yes;
+            return RosterAnswer::Verified(shown.names());
         }
-        Answer::NotNow
+        RosterAnswer::NotNow
     }
 
     fn round(&mut self, round: &RoundShown) -> Answer {

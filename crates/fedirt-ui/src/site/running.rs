@@ -3,7 +3,7 @@
 use super::officer_settings::OfficerSettings;
 use super::overview::subtitle;
 use super::records::sent_in_words;
-use super::shared::{Phase, State as AgentState};
+use super::shared::{Phase, RosterWaiting, State as AgentState};
 use super::{App, Name, Page, SiteStudy, aside, at, frame, told};
 use crate::{Fields, Frame, PageError, Visitor, events as sse, render};
 use askama::Template;
@@ -14,7 +14,9 @@ use data_encoding::HEXLOWER;
 use fedirt_agent::{self as agent, AgentError, Https, Record, StudyState, Withdrawal};
 use fedirt_data::text::counted;
 use fedirt_model::statistics::Statistic;
+use fedirt_privacy::secure::{Fingerprint, SiteId};
 use fedirt_protocol::message::Turn;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Maximum number of refusals that are shown, the latest first.
@@ -45,6 +47,26 @@ fn named(turn: Turn) -> String {
     }
 }
 
+/// A site of a roster that waits for the officer.
+struct OnRoster {
+    site: String,
+    key: String,
+    students: u64,
+    own: bool,
+    verified: bool,
+}
+
+fn on_roster(waiting: &RosterWaiting, own: &SiteId) -> Vec<OnRoster> {
+    let one = |(site, key, students): &(SiteId, Fingerprint, u64)| OnRoster {
+        site: site.to_string(),
+        key: key.to_string(),
+        students: *students,
+        own: site == own,
+        verified: waiting.known.contains(site),
+    };
+    waiting.shown.sites.iter().map(one).collect()
+}
+
 #[derive(Template)]
 #[template(path = "officer_running.html")]
 struct RunningPage {
@@ -55,6 +77,7 @@ struct RunningPage {
     class: &'static str,
     waiting: String,
     state: AgentState,
+    roster: Vec<OnRoster>,
     question: String,
     round: String,
     wanted: Vec<Wanted>,
@@ -126,6 +149,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         base: at(&seen.study, ""),
         round: state.round.as_ref().map_or_else(String::new, |round| named(round.turn)),
         wanted: state.round.as_ref().map_or_else(Vec::new, |round| wanted(&round.statistics)),
+        roster: state.roster.as_ref().map_or_else(Vec::new, |waiting| on_roster(waiting, &seen.study.site)),
         question: state.round.as_ref().map_or_else(String::new, |round| HEXLOWER.encode(&round.question)),
         state,
         name,
@@ -144,11 +168,23 @@ pub(super) async fn act(State(app): App, Path(name): Name, Extension(fields): Ex
     };
     match fields.get("act") {
         "roster" => {
-            if !fields.has("compared") {
-                let text = "Confirm that you have compared the fingerprint by telephone. Without that the roster is not approved.";
+            let shared = shared.ok_or_else(stale)?;
+            let waiting = shared.state().roster.ok_or_else(stale)?;
+            let others =
+                waiting.shown.sites.iter().map(|(site, ..)| site).filter(|site| **site != seen.study.site);
+            let called: BTreeSet<SiteId> =
+                others.filter(|site| fields.has(&format!("called-{site}"))).cloned().collect();
+            let missing = waiting.shown.calls.saturating_sub(waiting.known.union(&called).count());
+            if missing > 0 {
+                let text = format!(
+                    "{} more must be verified: tick the sites whose officers you have called, and who read you the same fingerprint. Without that the roster is not approved.",
+                    counted(missing as u64, "site", "sites")
+                );
                 return Err(PageError::bad(text).leading(&back, "Back to the roster"));
             }
-            shared.filter(|s| s.approve_roster(fields.get("fingerprint"))).ok_or_else(stale)?;
+            if !shared.approve_roster(fields.get("fingerprint"), called) {
+                return Err(stale());
+            }
         }
         "round" => {
             let question = HEXLOWER.decode(fields.get("question").as_bytes()).ok();

@@ -178,7 +178,7 @@ impl Pages {
         let offer = agent::look(invitation, &home.policy()?, &mut https, clock::now())?;
         agent::accept(home, &offer, &mut https, &mut UnwrapErr(SysRng))?;
         let folder = home.known_study(&offer.plan.study)?;
-        let population = offer.invitation.site.clone();
+        let population = format!("students of {}", offer.invitation.site);
         if let Some((epsilon, delta)) = budget {
             agent::open_account(home, &population, epsilon, delta)?;
         }

@@ -1,8 +1,9 @@
 //! The state that an agent's thread shares with the pages: what the agent does, and what the officer has decided.
 
-use fedirt_privacy::secure::Fingerprint;
+use fedirt_privacy::secure::SiteId;
 use fedirt_protocol::message::Turn;
-use fedirt_protocol::site::RoundShown;
+use fedirt_protocol::site::{RosterShown, RoundShown};
+use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -24,10 +25,10 @@ pub(crate) enum Phase {
 
 /// A roster that waits for the officer's approval.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RosterShown {
-    pub(crate) fingerprint: Fingerprint,
-    /// Site, fingerprint of its key, students.
-    pub(crate) sites: Vec<(String, String, u64)>,
+pub(crate) struct RosterWaiting {
+    pub(crate) shown: RosterShown,
+    /// Sites that were verified before.
+    pub(crate) known: BTreeSet<SiteId>,
 }
 
 /// What an agent reports to the pages.
@@ -39,15 +40,15 @@ pub(crate) struct State {
     pub(crate) trouble: Option<String>,
     pub(crate) problem: Option<String>,
     pub(crate) cautions: Vec<String>,
-    pub(crate) roster: Option<RosterShown>,
+    pub(crate) roster: Option<RosterWaiting>,
     pub(crate) round: Option<RoundShown>,
 }
 
 /// What the officer has approved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Decided {
-    /// This roster.
-    Roster(Fingerprint),
+    /// This roster, compared with the officers of these sites.
+    Roster(RosterShown, BTreeSet<SiteId>),
     /// This question of this turn.
     Round(Turn, [u8; 32]),
 }
@@ -55,7 +56,7 @@ pub(crate) enum Decided {
 #[derive(Debug, Default)]
 struct Inside {
     state: State,
-    roster_approved: Option<Fingerprint>,
+    roster_approved: Option<(RosterShown, BTreeSet<SiteId>)>,
     round_approved: Option<(Turn, [u8; 32])>,
     stopping: bool,
     /// Whether the agent's thread has ended.
@@ -107,11 +108,11 @@ impl Shared {
         drop(asleep.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Approves the roster that is shown, if it has this fingerprint.
-    pub(crate) fn approve_roster(&self, fingerprint: &str) -> bool {
+    /// Approves the roster that is shown, if it has this fingerprint. The officers of these sites were called.
+    pub(crate) fn approve_roster(&self, fingerprint: &str, called: BTreeSet<SiteId>) -> bool {
         let mut inside = self.inside();
-        let shown = inside.state.roster.take_if(|shown| shown.fingerprint.matches(fingerprint));
-        inside.roster_approved = shown.map(|shown| shown.fingerprint);
+        let waiting = inside.state.roster.take_if(|waiting| waiting.shown.fingerprint.matches(fingerprint));
+        inside.roster_approved = waiting.map(|waiting| (waiting.shown, called));
         self.told.notify_all();
         inside.roster_approved.is_some()
     }
@@ -133,7 +134,7 @@ impl Shared {
             .wait_timeout_while(self.inside(), timeout, |inside| inside.undecided() && !inside.stopping);
         let mut inside = waited.unwrap_or_else(PoisonError::into_inner).0;
         let asking = inside.undecided();
-        let roster = inside.roster_approved.take().map(Decided::Roster);
+        let roster = inside.roster_approved.take().map(|(shown, called)| Decided::Roster(shown, called));
         let decided = roster
             .or_else(|| inside.round_approved.take().map(|(turn, question)| Decided::Round(turn, question)));
         (decided, asking)

@@ -168,7 +168,7 @@ fn step(
     let (decided, asking) = shared.decided(POLL_INTERVAL);
     agent.wait_seconds(if asking { 0 } else { POLL_SECONDS });
     match decided {
-        Some(Decided::Roster(fingerprint)) => agent.approve_roster(fingerprint, officer),
+        Some(Decided::Roster(shown, called)) => agent.approve_roster(&shown, &called, officer),
         Some(Decided::Round(turn, question)) => agent.approve_round(turn, question, officer),
         None => agent.step(officer),
     }

@@ -62,7 +62,7 @@ fn set_up(mode: &str, change: impl Fn(String) -> String) -> (Bench, Program) {
 
 /// All sites join, and the study comes to its end.
 fn run(bench: &Bench) {
-    let join = |site| format!("site --home home-{site} join bank {site}.csv --yes");
+    let join = |site| format!("site --home home-{site} join bank {site}.csv --population pupils --yes");
     let mut sites: Vec<Program> = SITES.iter().map(|site| Program::start(bench, &join(site))).collect();
     let since = Instant::now();
     for (site, program) in SITES.iter().zip(&mut sites) {

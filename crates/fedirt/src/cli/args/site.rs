@@ -132,7 +132,7 @@ pub(crate) struct SiteJoinArgs {
     pub study: String,
     #[command(flatten)]
     pub own: OwnFiles,
-    /// Name of these students in the ledger, the same in every study [default: the site's name]
+    /// What you call these students in the ledger, the same in every study. Asked for when this site first joins
     #[arg(long, value_name = "NAME")]
     pub population: Option<String>,
     /// Join without being asked; this does not approve a roster
@@ -141,6 +141,10 @@ pub(crate) struct SiteJoinArgs {
     /// Approve exactly the roster with this fingerprint, as compared by telephone
     #[arg(long, value_name = "FINGERPRINT")]
     pub roster: Option<String>,
+    /// Sites whose officers you called, at numbers that you know, and who read you this fingerprint. Calls of earlier studies
+    /// count
+    #[arg(long, value_name = "SITE,…", value_delimiter = ',', requires = "roster")]
+    pub called: Vec<String>,
     /// Leave out scores.csv
     #[arg(long)]
     pub no_scores: bool,
@@ -200,7 +204,7 @@ In this order:
   fedirt site init                                    then read and edit fedirt-site/policy.toml
   fedirt site enrol fedirt-invitation:…               show the plan, ask, enrol this site's key
   fedirt site preview STUDY answers.csv               show every number that would be sent
-  fedirt site join STUDY answers.csv                  take part until the study is over
+  fedirt site join STUDY answers.csv --population P   take part until the study is over; P names the students
   fedirt site status                                  show the state of the studies
 
 The agent only makes outgoing connections (HTTPS); no port is opened. It can be stopped and started at any time.";
@@ -226,7 +230,7 @@ Nothing is sent, and nothing is written to disk.";
 
 const JOIN_EXAMPLES: &str = "Examples:
   fedirt site join bank answers.csv --population \"pupils of 2026\"
-  fedirt site join bank answers.csv --yes --roster \"12345 67890 12345 67890 12345 67890 12345 67890\"
+  fedirt site join bank answers.csv --yes --roster \"12345 67890 12345 67890 12345 67890 12345 67890\" --called south,west
 
 Results are written to studies/STUDY/results in the home folder: fit.json, own_place.json, scores.csv,
 and transcript.jsonl, which lists everything that was sent.

@@ -6,7 +6,7 @@ use crate::args::{SiteJoinArgs, SiteWithdrawArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::terminal::text::count;
-use fedirt_agent::{self as agent, Agent, End, Home, Own, Record, Withdrawal};
+use fedirt_agent::{self as agent, Agent, AgentError, End, Home, Own, Record, Withdrawal};
 use fedirt_data::Audience;
 use std::process::ExitCode;
 
@@ -17,7 +17,10 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
     own.remarks(Audience::CommandLine).iter().for_each(|note| stderr::note(note));
     let entries = study.folder.entries().map_err(told)?;
     if !entries.iter().any(|entry| matches!(entry.record, Record::Joined { .. })) {
-        let population = args.population.as_deref().unwrap_or(study.site.as_str());
+        let Some(population) = args.population.as_deref() else {
+            let known = agent::known_populations(home).map_err(told)?;
+            return Err(told(AgentError::NoPopulation { known }));
+        };
         stderr::note(&format!(
             "joining {} with {} students, whose name in the ledger is {population:?}. `fedirt site preview` shows what is sent",
             args.study,
@@ -29,7 +32,12 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
     }
     let ids = own.ids.clone();
     let https = coordinator(&study)?;
-    let mut officer = AtTheTerminal::new(args.roster.clone(), policy.trust_roster_from_coordinator);
+    let mut officer = AtTheTerminal::new(
+        args.roster.clone(),
+        args.called.clone(),
+        study.site.clone(),
+        policy.trust_roster_from_coordinator,
+    );
     let (mut agent, notes) =
         Agent::new(home, study, policy, own, args.population.as_deref(), https).map_err(told)?;
     notes.iter().for_each(|note| stderr::note(note));
@@ -62,9 +70,10 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
             ));
             Ok(ExitCode::from(1))
         }
-        End::RosterNotApproved(fingerprint) => {
+        End::RosterNotApproved(shown) => {
             stderr::warning(&format!(
-                "the roster waits for approval. When the other officers have read you the same fingerprint, run the command again with --roster \"{fingerprint}\""
+                "the roster waits for approval: {} of the other sites must be verified. When their officers have read you the same fingerprint, run the command again with --roster \"{}\" --called SITE,… (calls that were made before count)",
+                shown.calls, shown.fingerprint
             ));
             Ok(ExitCode::from(1))
         }

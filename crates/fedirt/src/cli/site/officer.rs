@@ -5,24 +5,29 @@ use crate::output::stderr;
 use crate::progress::Progress;
 use crate::terminal;
 use crate::terminal::table::{Column, Table};
-use fedirt_agent::{Answer, News, Officer};
-use fedirt_privacy::secure::{Fingerprint, SiteId};
-use fedirt_protocol::site::RoundShown;
+use fedirt_agent::{Answer, News, Officer, RosterAnswer};
+use fedirt_privacy::secure::SiteId;
+use fedirt_protocol::site::{RosterShown, RoundShown};
+use std::collections::BTreeSet;
 
 /// Answers from the flags, the policy or the terminal.
 #[derive(Debug)]
 pub(super) struct AtTheTerminal {
-    /// The fingerprint of the approved roster, if a flag gives it.
-    pub(super) roster: Option<String>,
-    /// Whether the policy accepts rosters without comparison.
-    pub(super) trusting: bool,
+    /// The roster that was compared.
+    roster: Option<String>,
+    /// The sites whose officers were called.
+    called: Vec<String>,
+    /// This site.
+    site: SiteId,
+    /// Whether the policy takes rosters on the coordinator's word.
+    trusting: bool,
     progress: Option<Progress>,
     last: String,
 }
 
 impl AtTheTerminal {
-    pub(super) fn new(roster: Option<String>, trusting: bool) -> Self {
-        Self { roster, trusting, progress: Some(Progress::new()), last: String::new() }
+    pub(super) fn new(roster: Option<String>, called: Vec<String>, site: SiteId, trusting: bool) -> Self {
+        Self { roster, called, site, trusting, progress: Some(Progress::new()), last: String::new() }
     }
 
     /// Hides the progress line while something is printed or asked.
@@ -46,38 +51,63 @@ impl AtTheTerminal {
 }
 
 impl Officer for AtTheTerminal {
-    fn roster(&mut self, fingerprint: Fingerprint, sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
-        let (roster, trusting) = (self.roster.clone(), self.trusting);
+    fn roster(&mut self, shown: &RosterShown, known: &BTreeSet<SiteId>) -> RosterAnswer {
+        let (roster, called, trusting) = (self.roster.clone(), self.called.clone(), self.trusting);
+        let own = self.site.clone();
         self.aside(|| {
             let mut table = Table::new(vec![
                 Column::words("site"),
                 Column::numbers("students"),
                 Column::words("fingerprint of its key"),
+                Column::words("verified"),
             ]);
-            for (site, key, students) in sites {
-                table.row(vec![site.to_string(), students.to_string(), key.to_string()]);
+            for (site, key, students) in &shown.sites {
+                let verified = match () {
+                    () if *site == own => "this site",
+                    () if known.contains(site) => "yes",
+                    () => "no",
+                };
+                table.row(vec![site.to_string(), students.to_string(), key.to_string(), verified.into()]);
             }
             let text = table.render(terminal::width().max(100));
             let text = anstream::adapter::strip_str(&text).to_string();
+            let missing = shown.calls.saturating_sub(known.len());
             stderr::note(&format!(
-                "the coordinator shows this roster:\n{text}\n  Fingerprint of the roster: {fingerprint}\n\n\
-                 Call the officers of the other sites, at numbers that you know, and compare this fingerprint.\n\
-                 A coordinator that shows each site a different roster could read this site's numbers."
+                "the coordinator shows this roster:\n{text}\n  Fingerprint of the roster: {}\n\n\
+                 Call the officers of other sites, at numbers that you know, and compare this fingerprint. {missing} more of them\n\
+                 must be verified: a coordinator can invent sites, and would know their numbers and their noise.",
+                shown.fingerprint
             ));
-            if let Some(compared) = roster {
-                if fingerprint.matches(&compared) {
-                    return Answer::Yes;
-                }
-                stderr::warning("this is not the roster that --roster names; it is not approved");
-                return Answer::NotNow;
-            }
             if trusting {
-                stderr::warning("approved without comparison, as policy.toml has trust_roster_from_coordinator = true");
-                return Answer::Yes;
+                stderr::warning(
+                    "approved without comparison, as policy.toml has trust_roster_from_coordinator = true",
+                );
+                return RosterAnswer::Verified(shown.names());
             }
-            let approved = ask::can_ask()
-                && ask::yes("Do the other sites have the same fingerprint, and do you approve the roster?").unwrap_or(false);
-            if approved { Answer::Yes } else { Answer::NotNow }
+            let others = || shown.sites.iter().map(|(site, ..)| site).filter(|site| **site != own);
+            if let Some(compared) = roster {
+                if !shown.fingerprint.matches(&compared) {
+                    stderr::warning("this is not the roster that --roster names; it is not approved");
+                    return RosterAnswer::NotNow;
+                }
+                if let Some(name) = called.iter().find(|name| others().all(|site| site.as_str() != **name)) {
+                    stderr::warning(&format!("--called {name}: no other site of the roster has this name"));
+                    return RosterAnswer::NotNow;
+                }
+                let named = others().filter(|site| called.iter().any(|name| name == site.as_str()));
+                return RosterAnswer::Verified(named.cloned().collect());
+            }
+            if !ask::can_ask() {
+                return RosterAnswer::NotNow;
+            }
+            let asked = |site: &&SiteId| {
+                let question = format!("Has the officer of {site}, whom you called, read you the same fingerprint?");
+                ask::yes(&question).unwrap_or(false)
+            };
+            let verified: BTreeSet<SiteId> =
+                others().filter(|site| !known.contains(*site)).filter(asked).cloned().collect();
+            let approved = ask::yes("Do you approve this roster?").unwrap_or(false);
+            if approved { RosterAnswer::Verified(verified) } else { RosterAnswer::NotNow }
         })
     }
 

@@ -182,8 +182,17 @@ impl KilledStudy {
     fn start_site(&mut self, k: usize) -> Result<(), CliError> {
         let home = self.folder.join(format!("home-{}", SITES[k]));
         let file = self.folder.join(format!("{}.csv", SITES[k]));
-        let child =
-            self.program.spawn(&["site", "--home", text(&home)?, "join", STUDY, text(&file)?, "--yes"])?;
+        let child = self.program.spawn(&[
+            "site",
+            "--home",
+            text(&home)?,
+            "join",
+            STUDY,
+            text(&file)?,
+            "--population",
+            "pupils",
+            "--yes",
+        ])?;
         self.sites[k] = Some(Running(child));
         Ok(())
     }

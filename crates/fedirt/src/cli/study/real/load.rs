@@ -6,18 +6,20 @@ use super::{Program, Running, free_port, text, wait_for};
 use crate::args::LoadArgs;
 use crate::error::CliError;
 use crate::output::stdout;
-use fedirt_agent::{self as agent, Agent, Answer, End, Home, Https, News, Officer};
+use fedirt_agent::{self as agent, Agent, Answer, End, Home, Https, News, Officer, RosterAnswer};
 use fedirt_coordinator::{Folder, invite};
 use fedirt_data::ReadOptions;
 use fedirt_model::statistics::Mode;
-use fedirt_privacy::secure::{Fingerprint, SiteId};
+use fedirt_privacy::secure::SiteId;
 use fedirt_protocol::in_process::{self, Unobserved};
 use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
+use fedirt_protocol::site::{RosterShown, RoundShown};
 use rand::SeedableRng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -199,10 +201,10 @@ struct Baseline {
 }
 
 impl Officer for ApprovingOfficer<'_> {
-    fn roster(&mut self, _fingerprint: Fingerprint, _sites: &[(SiteId, Fingerprint, u64)]) -> Answer {
-        Answer::Yes
+    fn roster(&mut self, shown: &RosterShown, _known: &BTreeSet<SiteId>) -> RosterAnswer {
+        RosterAnswer::Verified(shown.names())
     }
-    fn round(&mut self, _round: &fedirt_protocol::site::RoundShown) -> Answer {
+    fn round(&mut self, _round: &RoundShown) -> Answer {
         Answer::Yes
     }
     fn news(&mut self, news: News<'_>) {
@@ -223,7 +225,8 @@ impl EnrolledSite {
         let own = agent::read_for_plan(&[self.file], &ReadOptions::default(), &study.plan).map_err(told)?;
         let transport = Https::new(&self.address, self.authority.as_deref()).map_err(told)?;
         let policy = self.home.policy().map_err(told)?;
-        let (mut agent, _) = Agent::new(&self.home, study, policy, own, None, transport).map_err(told)?;
+        let (mut agent, _) =
+            Agent::new(&self.home, study, policy, own, Some("pupils"), transport).map_err(told)?;
         match agent.run(&mut ApprovingOfficer(start)).map_err(told)? {
             End::Finished(fit) => Ok(fit.exchanges),
             End::Ended(reason) => Err(StudyFailure::Ended { reason }.into()),
