@@ -63,10 +63,12 @@ pub fn write_results(
         let bank = ItemBank::new(fit)?;
         let items: Vec<String> = study.plan.items.iter().map(|item| item.name.clone()).collect();
         let options = ScoreOptions::default();
-        let scored = bank.score(&own.table, &items, effect.unwrap_or(0.0), &options, 0);
-        let students = scored.map_err(Errors::from)?;
-        let scores = [SiteScores { name: study.connection.site.clone(), ids: own.ids, students }];
-        replace(&folder.join("scores.csv"), |out| csv::scores(out, options.method, &scores))?;
+        let prior = bank.prior(effect.unwrap_or(0.0), options.prior);
+        let students = bank.score(&own.table, &items, prior, &options, 0).map_err(Errors::from)?;
+        let (name, places) = (study.connection.site.clone(), Vec::new());
+        let site = SiteScores { name, ids: own.ids, places, students };
+        let scores = bank.scores(&options, vec![site], Vec::new());
+        replace(&folder.join("scores.csv"), |out| csv::scores(out, &scores))?;
         names.push("scores.csv");
     }
     replace(&folder.join("fit.json"), |out| out.write_all(fit_json(fit)?.as_bytes()))?;

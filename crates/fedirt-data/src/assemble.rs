@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use fedirt_model::responses::{MISSING, ResponseTable, TableError};
 
 use crate::cause::Cause;
+use crate::chosen::ChosenOptions;
 use crate::notes::{Note, NoteKind, add_note};
+use crate::options::ReadOptions;
 use crate::problems::{Problem, Problems};
 use crate::reading::{SiteResponses, Source};
 use crate::text::shown;
@@ -14,23 +16,28 @@ use crate::text::shown;
 #[derive(Default)]
 pub(crate) struct Block {
     pub(crate) file: String,
+    /// The place of the file among the inputs.
+    pub(crate) input: usize,
     pub(crate) items: Vec<String>,
     pub(crate) cells: Vec<u8>,
     pub(crate) rows: usize,
+    /// The line of each row.
+    pub(crate) lines: Vec<u64>,
     pub(crate) ids: Option<Ids>,
     pub(crate) weights: Option<Vec<f64>>,
+    /// What was chosen in keyed items.
+    pub(crate) chosen: Vec<ChosenOptions>,
 }
 
 /// Ids of rows, with the name of their column.
 pub(crate) struct Ids {
     pub(crate) column: String,
     pub(crate) ids: Vec<String>,
-    pub(crate) lines: Vec<u64>,
 }
 
 impl Ids {
     pub(crate) fn new(column: &str) -> Self {
-        Self { column: column.to_string(), ids: Vec::new(), lines: Vec::new() }
+        Self { column: column.to_string(), ids: Vec::new() }
     }
 }
 
@@ -50,19 +57,18 @@ impl Sites {
         self.sites[at].1.push(block);
     }
 
-    /// The names of all items, once for each file and site that has them.
-    pub(crate) fn items(&self) -> impl Iterator<Item = &str> {
-        self.sites.iter().flat_map(|(_, blocks)| blocks).flat_map(|b| b.items.iter().map(String::as_str))
-    }
-
     /// One table per site.
     pub(crate) fn finish(
-        self,
+        mut self,
+        options: &ReadOptions,
         problems: &mut Problems,
         notes: &mut Vec<Note>,
     ) -> Result<Vec<SiteResponses>, TableError> {
         for (site, blocks) in &self.sites {
             complain_about_ids(site, blocks, problems);
+        }
+        if options.missing_is_wrong {
+            count_missing_as_wrong(&mut self.sites, options, notes);
         }
         let sites: Result<Vec<_>, _> =
             self.sites.into_iter().map(|(name, blocks)| join(name, blocks, notes)).collect();
@@ -77,7 +83,7 @@ fn complain_about_ids(site: &str, blocks: &[Block], problems: &mut Problems) {
     let mut first: HashMap<&str, (usize, u64)> = HashMap::new();
     for (at, block) in blocks.iter().enumerate() {
         let Some(ids) = &block.ids else { continue };
-        for (id, line) in ids.ids.iter().zip(&ids.lines) {
+        for (id, line) in ids.ids.iter().zip(&block.lines) {
             // Rows without an id are complained about where they are read.
             if id.is_empty() {
                 continue;
@@ -94,9 +100,62 @@ fn complain_about_ids(site: &str, blocks: &[Block], problems: &mut Problems) {
     }
 }
 
+/// Gives missing answers the lowest code of their item: those of rows with an answer, to items with an answer in the same
+/// file and site. The lowest code is that of codebook or key, or else the lowest that occurs; an item with one code alone,
+/// which nobody has wrong, takes the lowest of all items.
+fn count_missing_as_wrong(sites: &mut [(String, Vec<Block>)], options: &ReadOptions, notes: &mut Vec<Note>) {
+    let mut ranges: HashMap<String, (u8, u8)> = HashMap::new();
+    for block in sites.iter().flat_map(|(_, blocks)| blocks) {
+        for row in block.cells.chunks_exact(block.items.len().max(1)) {
+            for (item, code) in block.items.iter().zip(row).filter(|(_, code)| **code != MISSING) {
+                match ranges.get_mut(item) {
+                    Some((lowest, highest)) => {
+                        (*lowest, *highest) = ((*lowest).min(*code), (*highest).max(*code))
+                    }
+                    None => drop(ranges.insert(item.clone(), (*code, *code))),
+                }
+            }
+        }
+    }
+    let lowest_of_all = ranges.values().map(|(lowest, _)| *lowest).min().unwrap_or(0);
+    let lowest = |item: &String| match (options.lowest_code(item), ranges.get(item)) {
+        (Some(declared), _) => declared,
+        (None, Some((lowest, highest))) if lowest < highest => *lowest,
+        _ => lowest_of_all,
+    };
+    let mut count = 0;
+    for block in sites.iter_mut().flat_map(|(_, blocks)| blocks) {
+        let mut given = vec![false; block.items.len()];
+        for row in block.cells.chunks_exact(block.items.len().max(1)) {
+            given.iter_mut().zip(row).for_each(|(given, code)| *given |= *code != MISSING);
+        }
+        let wrong: Vec<Option<u8>> =
+            block.items.iter().zip(&given).map(|(item, given)| given.then(|| lowest(item))).collect();
+        for row in block.cells.chunks_exact_mut(block.items.len().max(1)) {
+            if row.iter().all(|code| *code == MISSING) {
+                continue;
+            }
+            for (code, wrong) in row.iter_mut().zip(&wrong) {
+                if let Some(wrong) = wrong
+                    && *code == MISSING
+                {
+                    *code = *wrong;
+                    count += 1;
+                }
+            }
+        }
+    }
+    if count > 0 {
+        add_note(notes, None, NoteKind::MissingAsWrong(count));
+    }
+}
+
 /// The blocks of a site as one table: the union of their items, missing where a file lacks one.
 fn join(name: String, blocks: Vec<Block>, notes: &mut Vec<Note>) -> Result<SiteResponses, TableError> {
-    let sources = blocks.iter().map(|block| Source { file: block.file.clone(), rows: block.rows }).collect();
+    let source = |block: &Block| Source { file: block.file.clone(), rows: block.rows, input: block.input };
+    let sources = blocks.iter().map(source).collect();
+    let lines = blocks.iter().flat_map(|block| block.lines.iter().copied()).collect();
+    let chosen = join_chosen(&blocks);
     let rows = blocks.iter().map(|block| block.rows).sum();
     let with_ids = blocks.iter().filter(|block| block.ids.is_some()).count();
     if with_ids > 0 && with_ids < blocks.len() {
@@ -143,7 +202,26 @@ fn join(name: String, blocks: Vec<Block>, notes: &mut Vec<Note>) -> Result<SiteR
         table = table.with_weights(weights)?;
     }
     let ids = (rows > 0 && ids.len() == rows).then_some(ids);
-    Ok(SiteResponses { name, items, ids, table, sources })
+    Ok(SiteResponses { name, items, ids, table, sources, lines, chosen })
+}
+
+/// What was chosen in keyed items, over all files of a site.
+fn join_chosen(blocks: &[Block]) -> Vec<ChosenOptions> {
+    let mut joined: Vec<ChosenOptions> = Vec::new();
+    let mut before = 0;
+    for block in blocks {
+        for chosen in &block.chosen {
+            let at = joined.iter().position(|other| other.item == chosen.item).unwrap_or_else(|| {
+                joined.push(ChosenOptions::new(&chosen.item));
+                joined.len() - 1
+            });
+            joined[at].fill(before);
+            joined[at].append(chosen);
+        }
+        before += block.rows;
+        joined.iter_mut().for_each(|chosen| chosen.fill(before));
+    }
+    joined
 }
 
 /// Notes items that never have 0 or 1: ages and grades look like that.

@@ -19,6 +19,14 @@ pub enum ReadOption {
     Missing,
     /// The columns that are items, by name or pattern.
     Items,
+    /// The columns of a long file.
+    Long,
+    /// Names that files have for items.
+    Map,
+    /// The codebook.
+    Codebook,
+    /// The answer key.
+    Key,
 }
 
 impl fmt::Display for ReadOption {
@@ -30,6 +38,10 @@ impl fmt::Display for ReadOption {
             Self::Ignore => "ignore",
             Self::Missing => "missing",
             Self::Items => "items",
+            Self::Long => "long",
+            Self::Map => "map",
+            Self::Codebook => "codebook",
+            Self::Key => "key",
         })
     }
 }
@@ -50,6 +62,7 @@ impl Audience {
     pub(crate) fn option(self, option: ReadOption) -> String {
         match self {
             Self::CommandLine => format!("--{option}"),
+            Self::Library if option == ReadOption::Map => "`renamed`".to_owned(),
             Self::Library => format!("`{option}`"),
             Self::Page => match option {
                 ReadOption::Site => "the site",
@@ -58,8 +71,20 @@ impl Audience {
                 ReadOption::Ignore => "the columns that are left out",
                 ReadOption::Missing => "“Codes that mean no answer”",
                 ReadOption::Items => "the items of the study",
+                ReadOption::Long => "a file with one row per student",
+                ReadOption::Map => "the names in the file",
+                ReadOption::Codebook => "the codebook of the study",
+                ReadOption::Key => "a file of scores",
             }
             .to_owned(),
+        }
+    }
+
+    /// An option that takes a table, with the columns of the table: `--key FILE (CSV: item, key)`.
+    pub(crate) fn table(self, option: ReadOption, columns: &str) -> String {
+        match self {
+            Self::CommandLine => format!("{} FILE (CSV: {columns})", self.option(option)),
+            Self::Library | Self::Page => self.option(option),
         }
     }
 

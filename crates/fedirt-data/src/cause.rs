@@ -1,6 +1,7 @@
 //! What can be wrong. The sentences with names of options, and the remedies, are in `remedy`.
 
 use crate::audience::{Audience, ReadOption};
+use crate::options::LongColumns;
 use crate::text::counted;
 
 /// What is wrong. Values are escaped and cut to 40 characters.
@@ -105,6 +106,9 @@ pub enum Cause {
         /// The byte.
         value: u8,
     },
+    /// A file that is neither UTF-8 nor Windows-1252 all the way; with the first line that is Windows-1252.
+    #[error("the line is UTF-8, and line {0} is Windows-1252")]
+    MixedEncodings(u64),
     /// Text where a score should be.
     #[error("`{0}` is not a score")]
     NotAScore(String),
@@ -117,6 +121,12 @@ pub enum Cause {
     /// A number that is too large for a category.
     #[error("`{0}` is too large for a category (at most 63)")]
     TooLarge(String),
+    /// A text that the item's codebook does not list.
+    #[error("`{0}` is none of the answers that the codebook lists for the item")]
+    Unlisted(String),
+    /// The column has few different texts, and no key or codebook says what they mean.
+    #[error("the answers are no scores but texts: {}", quoted_list(.0))]
+    Texts(Vec<String>),
     /// The column is no item.
     #[error("this does not look like an item: {what}")]
     NotAnItem {
@@ -137,16 +147,43 @@ pub enum Cause {
         /// An item that has one of them within its regular range.
         used_by: Option<String>,
     },
-    /// A name that differs only in spelling from that of another site's item.
+    /// A name that differs only in spelling from that of another site's item, or of an item that the caller names.
     #[error(
-        "the name differs from `{other}` in {file} only by case, spaces, punctuation or leading zeros, and would be another item"
+        "the name differs from `{other}`{} only by case, spaces, punctuation or leading zeros, and would be another item",
+        in_given_file(.file)
     )]
     NamesAlike {
         /// The other name.
         other: String,
-        /// The file that has it.
-        file: String,
+        /// The file of answers that has it.
+        file: Option<String>,
     },
+    /// Two columns of one file that stand for one item; with their names.
+    #[error("columns `{}` and `{}` both stand for this item", .0[0], .0[1])]
+    TwoColumnsOfOneItem([String; 2]),
+    /// A name that would stand for an item that no file has.
+    #[error("{} names an item that no file has", Audience::Library.option(*.option))]
+    UnknownItem {
+        /// The option.
+        option: ReadOption,
+        /// Names that may have been meant.
+        near: Vec<String>,
+    },
+    /// A file whose lines look like single answers.
+    #[error("the lines look like single answers: who (`{}`), which item (`{}`), what (`{}`)", .0.id, .0.item, .0.response)]
+    LooksLong(LongColumns),
+    /// An option of a keyed item that is none by its look.
+    #[error("`{0}` stands apart from the options of the keyed items, and would count as wrong")]
+    StrangeOption(String),
+    /// A key that nobody chose, in any file.
+    #[error("the key is {}, and no answer to the item is", quoted_list(.0))]
+    KeyNeverChosen(Vec<String>),
+    /// An item without a key whose codes look like options.
+    #[error("the item has no key, and its answers look like the options of the keyed items")]
+    Unkeyed,
+    /// An item whose key, or codebook with levels, stands twice: in the answer key and in the codebook.
+    #[error("the answer key and the codebook both say how answers to this item become codes")]
+    TwoRules,
     /// The column is the sum of others; with the first and the last of them.
     #[error("this is no item but the sum of the columns from `{}` to `{}`", .0[0], .0[1])]
     SumOfItems([String; 2]),
@@ -233,6 +270,51 @@ pub enum Cause {
     /// A number of categories that makes no sense.
     #[error("`{0}` is not a number of categories")]
     BadCategoryCount(String),
+    /// Categories that contradict the levels, scores or key beside them.
+    #[error("{stated} categories are stated, and the levels, scores or key beside them make {found}")]
+    CategoriesAndRule {
+        /// Categories that are stated.
+        stated: usize,
+        /// Categories that the rule makes.
+        found: usize,
+    },
+    /// A number of levels that makes no sense.
+    #[error("{0} levels or scores are listed")]
+    LevelCount(usize),
+    /// A level that stands twice.
+    #[error("`{0}` stands twice")]
+    LevelTwice(String),
+    /// As many scores as levels are needed.
+    #[error("there are {scores} scores and {levels} levels")]
+    ScoresAndLevels {
+        /// Scores.
+        scores: usize,
+        /// Levels.
+        levels: usize,
+    },
+    /// A key beside levels or scores.
+    #[error("the item has a key and levels or scores")]
+    KeyAndLevels,
+    /// A key that is none.
+    #[error("`{0}` is not a key")]
+    BadKey(String),
+    /// An item without a key.
+    #[error("the item has no key")]
+    NoKey,
+    /// Something else where yes or no should be.
+    #[error("`{0}` is neither yes nor no")]
+    NotYesOrNo(String),
+    /// A reversed item whose categories nobody said.
+    #[error("the item is to be reversed, and its categories are not known")]
+    ReverseWithoutCategories,
+    /// A name that stands for two items.
+    #[error("`{name}` stands for another item already: `{other}`")]
+    NameOfTwoItems {
+        /// The name.
+        name: String,
+        /// The other item.
+        other: String,
+    },
     /// A lowest code that is none.
     #[error("`{0}` is not a code")]
     BadLowestCode(String),
@@ -263,6 +345,17 @@ pub enum Cause {
 
 fn as_name(name: &Option<String>) -> String {
     name.as_ref().map(|name| format!(", the other time as {name}")).unwrap_or_default()
+}
+
+fn in_given_file(name: &Option<String>) -> String {
+    name.as_ref().map(|name| format!(" in {name}")).unwrap_or_default()
+}
+
+/// Texts in backticks, the first six of them.
+fn quoted_list(texts: &[String]) -> String {
+    let mut shown: Vec<String> = texts.iter().take(6).map(|text| format!("`{text}`")).collect();
+    shown.extend((texts.len() > 6).then(|| "…".to_owned()));
+    shown.join(", ")
 }
 
 fn in_file(name: &Option<String>) -> String {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use fedirt_model::responses::MISSING;
 
 use crate::HIGHEST_CODE;
+use crate::classical::{Classical, ClassicalItem, classical};
 use crate::notes::Note;
 use crate::reading::{Responses, SiteResponses, Source};
 
@@ -17,6 +18,10 @@ pub struct Description {
     pub sites: Vec<SiteSummary>,
     /// The items of all sites, in order of first appearance.
     pub items: Vec<ItemSummary>,
+    /// Cronbach's alpha over rows that answer all items; `None` where there are too few.
+    pub alpha: Option<f64>,
+    /// Rows that answer all items of all sites.
+    pub complete_rows: u64,
     /// What the reader noted.
     pub notes: Vec<Note>,
 }
@@ -58,7 +63,7 @@ pub struct SiteSummary {
 }
 
 /// What is known of one item, over all sites.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ItemSummary {
     /// The item's name.
     pub name: String,
@@ -70,6 +75,8 @@ pub struct ItemSummary {
     pub missing: u64,
     /// Codes that occur, ascending, with the number of answers.
     pub counts: Vec<(u8, u64)>,
+    /// Difficulty, item-rest correlation, options.
+    pub classical: ClassicalItem,
 }
 
 impl ItemSummary {
@@ -154,17 +161,21 @@ pub fn describe(reading: &Responses) -> Description {
         let ranges: Vec<Option<(u8, u8)>> = site.items.iter().map(range_of).collect();
         summarise(site, &ranges, constant_items)
     });
-    let items = order.iter().zip(&union).map(|(name, counts)| ItemSummary {
+    let Classical { items: classical, alpha, complete_rows } = classical(reading);
+    let items = order.iter().zip(&union).zip(classical).map(|((name, counts), classical)| ItemSummary {
         name: name.to_string(),
         sites: counts.sites,
         answered: counts.codes.iter().sum(),
         missing: counts.missing,
         counts: counts.used(),
+        classical,
     });
     Description {
         files: files(&reading.sites),
         sites: sites.collect(),
         items: items.collect(),
+        alpha,
+        complete_rows,
         notes: reading.notes.clone(),
     }
 }

@@ -53,6 +53,7 @@ impl Description {
         self.write_files(f)?;
         self.write_sites(f)?;
         self.write_items(f)?;
+        self.write_options(f)?;
         let notes = self.notes.iter().map(|note| note.told(audience)).collect();
         for (title, lines) in [("To look at", self.remarks()), ("Notes", notes)] {
             if !lines.is_empty() {
@@ -121,14 +122,14 @@ impl Description {
         let several = self.sites.len() > 1;
         let mut titles = vec!["item".to_string()];
         titles.extend(several.then(|| "sites".to_string()));
-        titles.extend(["answered".to_string(), "missing".to_string()]);
+        titles.extend(["answered", "missing", "p", "r"].map(str::to_string));
         let codes: BTreeSet<u8> =
             self.items.iter().flat_map(|item| &item.counts).map(|(code, _)| *code).collect();
         let widest =
             self.items.iter().flat_map(|item| &item.counts).map(|(_, count)| grouped(*count).len()).max();
         let column = widest.unwrap_or(1).max(4) + 2;
         // One column per code where that fits; else the range of codes.
-        let columns_fit = NAME + 2 + 7 + 12 + 9 + codes.len() * column <= WIDTH;
+        let columns_fit = NAME + 2 + 7 + 12 + 9 + 14 + codes.len() * column <= WIDTH;
         if columns_fit {
             titles.extend(codes.iter().map(|code| format!("[{code}]")));
         } else {
@@ -139,6 +140,7 @@ impl Description {
             let mut row = vec![shorten(&item.name, NAME)];
             row.extend(several.then(|| grouped(item.sites as u64)));
             row.extend([grouped(item.answered), percent(item.missing, item.answered + item.missing)]);
+            row.extend([item.classical.p, item.classical.item_rest].map(two_digits));
             if columns_fit {
                 row.extend(codes.iter().map(|code| count_of(item, *code)));
             } else {
@@ -155,7 +157,45 @@ impl Description {
         let what = if columns_fit { " (answers by code)" } else { "" };
         writeln!(f, "\nItems{what}")?;
         table.write(f)?;
-        write_rest(self.items.len(), MOST_ITEMS, "item", "items", f)
+        write_rest(self.items.len(), MOST_ITEMS, "item", "items", f)?;
+        writeln!(f, "  p: mean score as a share of the highest; r: item-rest correlation.")?;
+        if let Some(alpha) = self.alpha {
+            writeln!(
+                f,
+                "  Alpha: {alpha:.3} ({}).",
+                counted(self.complete_rows, "complete row", "complete rows")
+            )?;
+        }
+        Ok(())
+    }
+
+    /// What was chosen in keyed items: a distractor should be chosen by students of little ability.
+    fn write_options(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keyed: Vec<&ItemSummary> =
+            self.items.iter().filter(|item| !item.classical.options.is_empty()).collect();
+        if keyed.is_empty() {
+            return Ok(());
+        }
+        let mut table = Table::new(&["item", "option", "category", "chosen", "share", "r"]);
+        for item in keyed.iter().take(MOST_ITEMS / 4) {
+            let all: u64 = item.classical.options.iter().map(|option| option.count).sum();
+            for (at, option) in item.classical.options.iter().enumerate() {
+                table.row(vec![
+                    if at == 0 { shorten(&item.name, NAME) } else { String::new() },
+                    shorten(&option.option, 12),
+                    option.code.to_string(),
+                    grouped(option.count),
+                    percent(option.count, all),
+                    two_digits(option.item_rest),
+                ]);
+            }
+        }
+        writeln!(
+            f,
+            "\nOptions of keyed items (r: between choosing the option and the score in the other items)"
+        )?;
+        table.write(f)?;
+        write_rest(keyed.len(), MOST_ITEMS / 4, "item", "items", f)
     }
 
     /// What deserves a look, each in a sentence.
@@ -234,6 +274,10 @@ fn count_of(item: &ItemSummary, code: u8) -> String {
     let count = item.counts.iter().find(|(other, _)| *other == code);
     // A dot, so that a category that nobody used can be told from one with few answers at a glance.
     count.map_or("·".to_string(), |(_, count)| grouped(*count))
+}
+
+fn two_digits(value: Option<f64>) -> String {
+    value.map_or("·".to_string(), |value| format!("{value:.2}"))
 }
 
 fn percent(part: u64, whole: u64) -> String {

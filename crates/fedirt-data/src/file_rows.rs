@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::assemble::Block;
 use crate::cause::Cause;
 use crate::header::Columns;
+use crate::options::LongColumns;
 use crate::problems::Complaints;
 use crate::reading::site_of_file;
 use crate::records::Fields;
@@ -26,8 +27,14 @@ pub(crate) struct FileRows {
     pub(crate) empty_items: Vec<String>,
     pub(crate) empty_rows: Lines,
     pub(crate) blank: Lines,
-    /// Items of a long file that `ReadOptions::items` does not select.
+    /// The first line that was read as Windows-1252.
+    pub(crate) windows_1252: Option<u64>,
+    /// Columns, or items of a long file, that the selection of items leaves out.
     pub(crate) unselected: Vec<String>,
+    /// For each item its codes, with the line on which each occurs first.
+    pub(crate) first_lines: Vec<(String, Vec<(u8, u64)>)>,
+    /// The columns of a file that looks like a long one although nothing says so.
+    pub(crate) long: Option<LongColumns>,
     /// Items of a long file that `ReadOptions::ignore` leaves out.
     pub(crate) dropped_items: Vec<String>,
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::audience::ReadOption;
 use crate::cause::Cause;
 use crate::cells::number;
+use crate::item_names::ItemNames;
 use crate::near::near_names;
 use crate::notes::{Note, NoteKind, add_note};
 use crate::options::ReadOptions;
@@ -29,6 +30,8 @@ pub(crate) struct Columns {
     pub(crate) id: Option<usize>,
     pub(crate) weight: Option<usize>,
     pub(crate) layout: Layout,
+    /// Columns that the selection of items leaves out.
+    pub(crate) unselected: Vec<String>,
 }
 
 /// Columns that are no items even if no option names them, with the option that could.
@@ -41,7 +44,7 @@ const NO_ITEMS: &[(&str, Option<ReadOption>)] = &[
 
 /// Finds out what the columns are. Goes on after a complaint, so that the cells are checked in the same run.
 pub(crate) fn columns(
-    names: Vec<String>,
+    mut names: Vec<String>,
     line: u64,
     options: &ReadOptions,
     complaints: &mut Complaints<'_>,
@@ -53,13 +56,18 @@ pub(crate) fn columns(
     let mut named =
         |option, given: &Option<String>| find_named(option, given.as_ref()?, &names, &mut taken, complaints);
     let site = named(ReadOption::Site, &options.site);
-    let mut id = named(ReadOption::Id, &options.id);
+    let given_id = options.long.as_ref().map(|long| long.id.clone()).or_else(|| options.id.clone());
+    let mut id = named(ReadOption::Id, &given_id);
     let weight = named(ReadOption::Weight, &options.weight);
+    let long = options
+        .long
+        .as_ref()
+        .map(|long| [&long.item, &long.response].map(|name| named(ReadOption::Long, &Some(name.clone()))));
     complain_about_roles(options, complaints);
     let called = |name: &str, taken: &[bool]| {
         names.iter().zip(taken).position(|(other, taken)| !taken && other.eq_ignore_ascii_case(name))
     };
-    if options.id.is_none()
+    if given_id.is_none()
         && let Some(column) = called("id", &taken)
     {
         taken[column] = true;
@@ -73,36 +81,72 @@ pub(crate) fn columns(
             add_note(notes, Some(file), NoteKind::UnusedColumn { column, option: *option });
         }
     }
-    let selection = Selection::new(&options.items);
-    let response = called("resp", &taken).or_else(|| called("response", &taken));
-    if let (Some(item), Some(response)) = (called("item", &taken), response) {
-        if id.is_none() && options.id.is_none() {
+    let long = match long {
+        Some([Some(item), Some(response)]) => Some((item, response)),
+        // Complained about above; whatever else the file is, its columns are no items.
+        Some(_) => {
+            return Columns {
+                names,
+                site,
+                id,
+                weight,
+                layout: Layout::Wide(Vec::new()),
+                unselected: Vec::new(),
+            };
+        }
+        None => called("item", &taken).zip(called("resp", &taken).or_else(|| called("response", &taken))),
+    };
+    if let Some((item, response)) = long {
+        if id.is_none() && given_id.is_none() {
             complaints.line(line, Cause::LongWithoutId);
         }
         add_note(notes, Some(file), NoteKind::LongFormat);
         for column in (0..names.len()).filter(|column| !taken[*column] && ![item, response].contains(column))
         {
-            add_note(
-                notes,
-                Some(file),
-                NoteKind::UnusedColumn { column: names[column].clone(), option: None },
-            );
+            let column = names[column].clone();
+            add_note(notes, Some(file), NoteKind::UnusedColumn { column, option: None });
         }
-        return Columns { names, site, id, weight, layout: Layout::Long { item, response } };
+        let layout = Layout::Long { item, response };
+        return Columns { names, site, id, weight, layout, unselected: Vec::new() };
     }
     // Columns without a name are complained about above; what is in them would be told without a name.
     let items: Vec<usize> =
         (0..names.len()).filter(|column| !taken[*column] && !names[*column].is_empty()).collect();
+    rename(&mut names, &items, options, line, complaints);
+    let selection = Selection::new(options);
     let (items, others): (Vec<usize>, Vec<usize>) =
         items.into_iter().partition(|column| selection.selects(&names[*column]));
-    if !others.is_empty() {
-        let others = others.into_iter().map(|column| names[column].clone()).collect();
-        add_note(notes, Some(file), NoteKind::NotSelected(others));
+    let unselected: Vec<String> = others.into_iter().map(|column| names[column].clone()).collect();
+    if !unselected.is_empty() {
+        add_note(notes, Some(file), NoteKind::NotSelected(unselected.clone()));
     }
     if items.len() < 2 {
         complaints.line(line, Cause::TooFewItems { items: items.len(), columns: names.len() });
     }
-    Columns { names, site, id, weight, layout: Layout::Wide(items) }
+    Columns { names, site, id, weight, layout: Layout::Wide(items), unselected }
+}
+
+/// Gives columns the names of the items that they stand for.
+fn rename(
+    names: &mut [String],
+    columns: &[usize],
+    options: &ReadOptions,
+    line: u64,
+    complaints: &mut Complaints<'_>,
+) {
+    let item_names = ItemNames::new(options);
+    let mut given: HashMap<String, String> = HashMap::new();
+    for column in columns {
+        let own = names[*column].clone();
+        let item = item_names.item(&own).into_owned();
+        if let Some(other) = given.insert(item.clone(), own.clone())
+            && other != own
+        {
+            let both = [other, own].map(|name| shown(name.as_bytes()));
+            complaints.cell(line, &item, Cause::TwoColumnsOfOneItem(both));
+        }
+        names[*column] = item;
+    }
 }
 
 fn find_named(
@@ -156,8 +200,12 @@ fn complain_about_roles(options: &ReadOptions, complaints: &mut Complaints<'_>) 
         (ReadOption::Id, &options.id),
         (ReadOption::Weight, &options.weight),
     ];
+    let long = options.long.iter().flat_map(|long| [&long.item, &long.response]);
+    let long = long.map(|name| (ReadOption::Long, name.as_str()));
     let named = named.iter().filter_map(|(option, name)| name.as_deref().map(|name| (*option, name)));
-    for (option, name) in named.chain(options.ignore.iter().map(|name| (ReadOption::Ignore, name.as_str()))) {
+    for (option, name) in
+        named.chain(long).chain(options.ignore.iter().map(|name| (ReadOption::Ignore, name.as_str())))
+    {
         if let Some((other, _)) = roles.iter().find(|(other, taken)| *taken == name && *other != option) {
             complaints.column(name, Cause::TwoRoles(*other, option));
         }

@@ -22,7 +22,8 @@ const UNDECLARED: [u8; 2] = [0, 1];
 /// What the caller says about the items.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemOptions {
-    /// The items, their categories and models; without it the items of the responses, as they are.
+    /// The items, their categories and models; without it those with which the responses were read, or the items of the
+    /// responses as they are.
     pub codebook: Option<Vec<CodebookItem>>,
     /// Items with given parameters, which anchor the scale.
     pub fixed: Vec<FixedItem>,
@@ -56,11 +57,12 @@ pub fn plan_items(
     let seen = codes_seen(responses);
     // Long files name items in their rows: a student without answers could take one away.
     let long = responses.notes.iter().any(|note| note.kind == NoteKind::LongFormat);
-    if options.codes == CodeSource::Declared && long && options.codebook.is_none() {
+    let codebook = options.codebook.as_deref().or(responses.codebook());
+    if options.codes == CodeSource::Declared && long && codebook.is_none() {
         problems.push(ItemProblem::LongWithoutCodebook);
     }
     let plain = |name: &String| ItemPlan { name: name.clone(), model: None, codes: None, anchor: None };
-    let mut plan: Vec<ItemPlan> = match &options.codebook {
+    let mut plan: Vec<ItemPlan> = match codebook {
         Some(items) => items
             .iter()
             .map(|item| ItemPlan {
@@ -74,6 +76,11 @@ pub fn plan_items(
     };
     for name in seen.names.iter().filter(|name| !plan.iter().any(|p| p.name == **name)) {
         problems.push(ItemProblem::NotInCodebook(name.clone()));
+    }
+    for keyed in &responses.said.keyed {
+        if let Some(item) = plan.iter_mut().find(|item| item.name == keyed.item && item.codes.is_none()) {
+            item.codes = Some(keyed.rule.categories());
+        }
     }
     if let Some(model) = &options.model {
         plan.iter_mut().filter(|p| p.model.is_none()).for_each(|p| p.model = Some(model.clone()));

@@ -7,9 +7,11 @@ use fedirt_model::responses::MISSING;
 
 use crate::assemble::{Block, Ids};
 use crate::cause::Cause;
-use crate::cells::CellReader;
+use crate::cells::CellReaders;
+use crate::chosen::ChosenOptions;
 use crate::file_rows::{BySite, FileRows};
 use crate::header::{Columns, Layout};
+use crate::item_names::ItemNames;
 use crate::opened::complain;
 use crate::options::ReadOptions;
 use crate::problems::Complaints;
@@ -18,7 +20,7 @@ use crate::row_keys::{filled, weight};
 use crate::selection::Selection;
 use crate::tally::{Tally, complain_about_columns};
 use crate::text::shown;
-use crate::wide::{empty_items, refuse};
+use crate::wide::{empty_items, first_lines, refuse};
 
 /// A table with more than so many cells per answer is refused, unless it is small.
 const SPARSEST: usize = 200;
@@ -30,6 +32,8 @@ struct Answer {
     item: u32,
     line: u32,
     code: u8,
+    /// The place of its option among those of a keyed item.
+    option: u8,
 }
 
 /// The answers of one site.
@@ -40,6 +44,8 @@ struct Part {
     lines: Vec<u64>,
     weights: Vec<f64>,
     answers: Vec<Answer>,
+    /// Options of keyed items.
+    chosen: HashMap<u32, ChosenOptions>,
 }
 
 /// The items of the file in order of first appearance.
@@ -58,11 +64,11 @@ pub(crate) fn read<R: BufRead>(
     complaints: &mut Complaints<'_>,
 ) -> FileRows {
     let Layout::Long { item: item_column, response } = columns.layout else { return FileRows::default() };
-    let reader = CellReader::new(&options.missing);
+    let (readers, item_names) = (CellReaders::new(options), ItemNames::new(options));
     let mut out = FileRows { site_column: columns.site.is_some(), ..FileRows::default() };
     let mut sites: BySite<Part> = BySite::new();
     let mut items = Items::default();
-    let (selection, mut unselected) = (Selection::new(&options.items), Vec::<String>::new());
+    let (selection, mut unselected) = (Selection::new(options), Vec::<String>::new());
     loop {
         let fields = match records.next() {
             Ok(Some(fields)) => fields,
@@ -85,6 +91,7 @@ pub(crate) fn read<R: BufRead>(
             }
             continue;
         }
+        let item = item_names.item(&item);
         if !selection.selects(&item) {
             if !unselected.iter().any(|other| *other == item) {
                 unselected.push(item.into_owned());
@@ -92,26 +99,36 @@ pub(crate) fn read<R: BufRead>(
             continue;
         }
         out.rows += 1;
-        let place = items.place(&item);
-        let cell = fields.get(response);
+        let place = items.place(&item, options);
+        let (cell, reader) = (fields.get(response), readers.of(&item));
         let tally = &mut items.tallies[place as usize];
         let code = match reader.read(cell) {
-            Ok(code) => tally.count(code),
+            Ok(code) => tally.count(code, fields.line),
             Err(fault) => tally.fault(fault, cell, &fields),
         };
         let Some(part) = sites.find(&fields, columns, complaints) else { continue };
         if let Some(row) = part.row(&fields, columns, complaints) {
-            part.answers.push(Answer { row, item: place, line: fields.line as u32, code });
+            let option = match code {
+                MISSING => MISSING,
+                _ if !reader.keeps_options() => MISSING,
+                _ => {
+                    let chosen = part.chosen.entry(place).or_insert_with(|| ChosenOptions::new(&item));
+                    chosen.place(cell, fields.line)
+                }
+            };
+            part.answers.push(Answer { row, item: place, line: fields.line as u32, code, option });
         }
     }
     let names: Vec<&str> = items.names.iter().map(String::as_str).collect();
     complain_about_columns(&names, &items.tallies, complaints);
+    out.first_lines = first_lines(&names, &items.tallies);
     if names.len() < 2 && out.rows > 0 {
         complaints.file(Cause::TooFewItems { items: names.len(), columns: columns.names.len() });
     }
     out.nothing_answered = !names.is_empty() && items.tallies.iter().all(Tally::is_empty);
     out.empty_items = empty_items(&names, &items.tallies);
     out.blank = records.blank().clone();
+    out.windows_1252 = records.windows_1252();
     out.unselected = unselected;
     let id_column = columns.id.map(|column| columns.names[column].as_str()).unwrap_or_default();
     for (site, part) in sites.parts {
@@ -122,13 +139,13 @@ pub(crate) fn read<R: BufRead>(
 }
 
 impl Items {
-    fn place(&mut self, item: &str) -> u32 {
+    fn place(&mut self, item: &str, options: &ReadOptions) -> u32 {
         if let Some(place) = self.places.get(item) {
             return *place;
         }
         let place = self.names.len() as u32;
         self.names.push(item.to_string());
-        self.tallies.push(Tally::default());
+        self.tallies.push(Tally::new(options.declares(item)));
         self.places.insert(item.to_string(), place);
         place
     }
@@ -176,11 +193,7 @@ impl Part {
         complaints: &mut Complaints<'_>,
         out: &mut FileRows,
     ) -> Block {
-        let mut ids = Ids {
-            column: id_column.to_string(),
-            ids: vec![String::new(); self.rows.len()],
-            lines: self.lines,
-        };
+        let mut ids = Ids { column: id_column.to_string(), ids: vec![String::new(); self.rows.len()] };
         for (id, row) in self.rows {
             ids.ids[row as usize] = id;
         }
@@ -226,13 +239,30 @@ impl Part {
                 }
             }
         }
-        for (row, line) in cells.chunks_exact(own_items.len().max(1)).zip(&ids.lines) {
+        for (row, line) in cells.chunks_exact(own_items.len().max(1)).zip(&self.lines) {
             if row.iter().all(|code| *code == MISSING) {
                 out.empty_rows.push(*line);
             }
         }
-        let file = complaints.file.to_owned();
-        let weights = weighted.then_some(self.weights);
-        Block { file, items: own_items, cells, rows: ids.ids.len(), ids: Some(ids), weights }
+        let mut chosen = self.chosen;
+        chosen.values_mut().for_each(|chosen| chosen.fill(rows));
+        for answer in &self.answers {
+            if let Some(chosen) = chosen.get_mut(&answer.item) {
+                chosen.set(answer.row as usize, answer.option);
+            }
+        }
+        let mut chosen: Vec<(u32, ChosenOptions)> = chosen.into_iter().collect();
+        chosen.sort_by_key(|(item, _)| *item);
+        Block {
+            file: complaints.file.to_owned(),
+            input: 0,
+            items: own_items,
+            cells,
+            rows,
+            lines: self.lines,
+            ids: Some(ids),
+            weights: weighted.then_some(self.weights),
+            chosen: chosen.into_iter().map(|(_, chosen)| chosen).collect(),
+        }
     }
 }

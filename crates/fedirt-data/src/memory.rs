@@ -7,8 +7,9 @@ use crate::assemble::{Block, Ids, Sites};
 use crate::cause::Cause;
 use crate::notes::NoteKind;
 use crate::notes::add_note;
+use crate::options::ReadOptions;
 use crate::problems::{Complaints, Problem, Problems};
-use crate::reading::{Responses, site_of_file};
+use crate::reading::{FirstLines, Responses, Said, site_of_file};
 use crate::text::shown;
 use fedirt_model::responses::MISSING;
 
@@ -44,8 +45,9 @@ impl Responses {
         tables: impl IntoIterator<Item = (N, ResponseColumns)>,
     ) -> Result<Self, Problems> {
         let (mut problems, mut notes, mut sites) = (Problems::default(), Vec::new(), Sites::default());
+        let mut said = Said::default();
         let mut names: Vec<String> = Vec::new();
-        for (name, columns) in tables {
+        for (at, (name, columns)) in tables.into_iter().enumerate() {
             let name = name.into();
             let mut complaints = Complaints { file: &name, problems: &mut problems };
             if names.contains(&name) {
@@ -55,7 +57,9 @@ impl Responses {
             }
             columns.check(&mut complaints);
             if problems.is_empty() {
-                for (site, block) in columns.blocks(&name) {
+                said.first_lines.push((name.clone(), columns.first_rows()));
+                for (site, mut block) in columns.blocks(&name) {
+                    block.input = at;
                     sites.add(site, block);
                 }
                 let empty = |(_, codes): &&(String, Vec<Option<u8>>)| codes.iter().all(Option::is_none);
@@ -69,8 +73,8 @@ impl Responses {
         if names.is_empty() {
             problems.add(Problem { file: None, line: None, column: None, cause: Cause::NoFiles });
         }
-        match sites.finish(&mut problems, &mut notes) {
-            Ok(sites) => problems.unless_empty(Self { sites, notes }),
+        match sites.finish(&ReadOptions::default(), &mut problems, &mut notes) {
+            Ok(sites) => problems.unless_empty(Self { sites, notes, said }),
             Err(error) => {
                 let cause = Cause::Unreadable(error.to_string());
                 problems.add(Problem { file: None, line: None, column: None, cause });
@@ -128,6 +132,20 @@ impl ResponseColumns {
         }
     }
 
+    /// For each item its codes, with the row in which each occurs first.
+    fn first_rows(&self) -> FirstLines {
+        let first = |codes: &Vec<Option<u8>>| {
+            let mut first: Vec<(u8, u64)> = Vec::new();
+            for (code, row) in codes.iter().zip(1..).filter_map(|(code, row)| Some(((*code)?, row))) {
+                if !first.iter().any(|(known, _)| *known == code) {
+                    first.push((code, row));
+                }
+            }
+            first
+        };
+        self.items.iter().map(|(name, codes)| (name.clone(), first(codes))).collect()
+    }
+
     /// The rows of each site, in order of first appearance.
     fn blocks(&self, name: &str) -> Vec<(String, Block)> {
         let rows = self.items.first().map_or(0, |(_, codes)| codes.len());
@@ -149,10 +167,10 @@ impl ResponseColumns {
             });
             let block = &mut blocks[place].1;
             block.rows += 1;
+            block.lines.push(row as u64 + 1);
             block.cells.extend(self.items.iter().map(|(_, codes)| codes[row].unwrap_or(MISSING)));
             if let (Some(ids), Some(given)) = (&mut block.ids, &self.id) {
                 ids.ids.push(given[row].clone());
-                ids.lines.push(row as u64 + 1);
             }
             if let (Some(weights), Some(given)) = (&mut block.weights, &self.weight) {
                 weights.push(given[row]);

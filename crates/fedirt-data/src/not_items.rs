@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use fedirt_model::responses::MISSING;
 
 use crate::cause::Cause;
+use crate::moments::Moments;
 use crate::notes::{Note, NoteKind};
 use crate::problems::{Problem, Problems};
 use crate::questions::{Items, answered, folded, occurring};
@@ -166,36 +167,6 @@ fn scrambled(number: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
-}
-
-/// Sums of an item's score and of the mean score in the other items of the same row.
-#[derive(Clone, Copy, Default)]
-struct Moments {
-    rows: u64,
-    x: f64,
-    y: f64,
-    xx: f64,
-    xy: f64,
-    yy: f64,
-}
-
-impl Moments {
-    fn add(&mut self, x: f64, y: f64) {
-        self.rows += 1;
-        self.x += x;
-        self.y += y;
-        self.xx += x * x;
-        self.xy += x * y;
-        self.yy += y * y;
-    }
-
-    /// `None` where one of the two does not vary.
-    fn correlation(&self) -> Option<f64> {
-        let n = self.rows as f64;
-        let covariance = n * self.xy - self.x * self.y;
-        let variances = (n * self.xx - self.x * self.x) * (n * self.yy - self.y * self.y);
-        (variances > 1e-9 * n).then(|| covariance / variances.sqrt())
-    }
 }
 
 /// For each item, what its item-rest correlation needs. Scores run from 0 to 1 in every item, so that an age does not

@@ -34,6 +34,8 @@ pub enum NoteKind {
     EmptyRows(Lines),
     /// Blank lines between rows, which are skipped.
     BlankLines(Lines),
+    /// The file is read as Windows-1252 from this line on, where it has the first letter beyond ASCII.
+    Windows1252(u64),
     /// Rows of a site whose answers are all missing.
     EmptySite(String),
     /// The site column says `NA`, which is taken as a name.
@@ -42,6 +44,8 @@ pub enum NoteKind {
     IdsDropped(String),
     /// Columns that the user's selection of items leaves out.
     NotSelected(Vec<String>),
+    /// Missing answers that count as wrong, as the caller wants.
+    MissingAsWrong(u64),
     /// Items that go with no other item.
     NoCorrelation(Vec<String>),
     /// An item whose codes are neither 0 nor 1 in any file.
@@ -99,6 +103,9 @@ impl NoteKind {
                 let are = counted(columns.len() as u64, "column is", "columns are");
                 format!("{are} not among the selected items: {}", first_names(columns))
             }
+            NoteKind::MissingAsWrong(count) => {
+                format!("{} as wrong", counted(*count, "missing answer counts", "missing answers count"))
+            }
             NoteKind::NoCorrelation(items) => {
                 let have = counted(items.len() as u64, "item has", "items have");
                 let ignore = audience.option(ReadOption::Ignore);
@@ -113,6 +120,9 @@ impl NoteKind {
             }
             NoteKind::BlankLines(lines) => {
                 format!("{} skipped: {lines}", counted(lines.count, "blank line is", "blank lines are"))
+            }
+            NoteKind::Windows1252(line) => {
+                format!("read as Windows-1252, which line {line} is and UTF-8 is not: look at its letters")
             }
             NoteKind::EmptySite(site) => format!("site `{}` has no answer at all", name(site)),
             NoteKind::SiteCalledNa => "`NA` in the site column is taken as the name of a site".into(),

@@ -3,23 +3,10 @@
 use std::io::BufRead;
 
 use crate::cause::Cause;
+use crate::decode;
 use crate::input::Input;
 use crate::problems::{Complaints, Problems};
 use crate::records::{Failure, Fields, Records};
-
-/// How files that are often taken for CSV begin.
-const OTHER_FORMATS: &[(&[u8], &str)] = &[
-    (b"PK\x03\x04", "an Excel or ZIP file"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel file"),
-    (b"\x1f\x8b", "a gzip file"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
-    (b"\xff\xfe", "a UTF-16 text"),
-    (b"\xfe\xff", "a UTF-16 text"),
-    (b"RDX", "an R data file"),
-    (b"$FL2", "an SPSS file"),
-    (b"PAR1", "a Parquet file"),
-    (b"%PDF", "a PDF"),
-];
 
 /// An input whose header was read.
 pub(crate) struct Opened<'a> {
@@ -31,7 +18,7 @@ pub(crate) struct Opened<'a> {
 
 /// Opens an input and reads its header; `None` if that is impossible, with the reason among the complaints.
 pub(crate) fn open<'a>(input: Input<'a>, complaints: &mut Complaints<'_>) -> Option<Opened<'a>> {
-    let bytes = match (input.open)() {
+    let bytes = match (input.open)().and_then(decode::text) {
         Ok(bytes) => bytes,
         Err(cause) => {
             complaints.file(cause);
@@ -69,6 +56,7 @@ pub(crate) fn complain(failure: Failure, complaints: &mut Complaints<'_>) {
         Failure::Io(error) => complaints.file(Cause::Unreadable(error.to_string())),
         Failure::UnclosedQuote(line) => complaints.line(line, Cause::UnclosedQuote),
         Failure::TooLong(line) => complaints.line(line, Cause::LineTooLong),
+        Failure::MixedEncodings { line, first } => complaints.line(line, Cause::MixedEncodings(first)),
     }
 }
 
@@ -101,10 +89,6 @@ fn read_header<R: BufRead>(
             complaints.file(Cause::EmptyFile);
             return Ok((None, 0));
         };
-        if let Some((_, what)) = OTHER_FORMATS.iter().find(|(start, _)| line.starts_with(start)) {
-            complaints.file(Cause::NotText(what));
-            return Ok((None, 0));
-        }
         // Excel writes and understands a first line `sep=;`.
         match line {
             [b's', b'e', b'p', b'=', delimiter @ (b',' | b';' | b'\t')] if declared.is_none() => {

@@ -1,6 +1,10 @@
 //! What the caller says about the columns.
 
-/// Which columns are no items, and which codes mean "no answer".
+use crate::codebook::CodebookItem;
+use crate::item_names::Renamed;
+use crate::key::KeyedItem;
+
+/// Which columns are items, which codes mean "no answer", and how answers become codes.
 ///
 /// Columns called `id`, `site`, `weight`, `group` or `form` (in any case) are no items even if nothing is said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,10 +16,45 @@ pub struct ReadOptions {
     /// Column with the weight of a row; without it, all rows count once.
     pub weight: Option<String>,
     /// The items, by name (`anxiety`), pattern (`Q*`, `?` for one character) or range of numbers (`i1-i50`); other columns
-    /// are left out. Empty: all columns are items that are nothing else.
+    /// are left out. Empty: those of the codebook, or all columns that are nothing else.
     pub items: Vec<String>,
     /// Columns to leave out. In a long file also items to leave out.
     pub ignore: Vec<String>,
     /// Codes that mean "no answer", beside the empty cell, `NA` and `.`.
     pub missing: Vec<String>,
+    /// The columns of long files; without it, a file with columns called `item` and `resp` or `response` is one.
+    pub long: Option<LongColumns>,
+    /// Names that files have for items.
+    pub renamed: Vec<Renamed>,
+    /// The items: it selects them, and says how their answers become codes.
+    pub codebook: Option<Vec<CodebookItem>>,
+    /// Right answers of items whose files hold the option that was chosen.
+    pub key: Vec<KeyedItem>,
+    /// Whether a missing answer counts as the lowest category, where the site has answers to the item and the row has any.
+    pub missing_is_wrong: bool,
+}
+
+impl ReadOptions {
+    /// The lowest code of an item, if a codebook or a key says which codes it has.
+    pub(crate) fn lowest_code(&self, item: &str) -> Option<u8> {
+        let keyed = self.key.iter().find(|keyed| keyed.item == item).map(|keyed| keyed.rule.categories());
+        let known = self.codebook.iter().flatten().find(|known| known.name == item);
+        keyed.or_else(|| known?.categories.clone())?.first().copied()
+    }
+
+    /// Whether a codebook or a key says which codes an item has.
+    pub(crate) fn declares(&self, item: &str) -> bool {
+        self.lowest_code(item).is_some()
+    }
+}
+
+/// The columns of a long file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LongColumns {
+    /// Who answered; the same as [`ReadOptions::id`], which need not be given as well.
+    pub id: String,
+    /// The item's name.
+    pub item: String,
+    /// The answer.
+    pub response: String,
 }

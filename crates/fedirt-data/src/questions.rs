@@ -18,68 +18,58 @@
 //!   ten without.
 //! * **Known names that are no items** ([`Cause::Demographic`]), such as `female` or `age`, if the column's item-rest
 //!   correlation is below 0.2 in size.
+//! * **Options that are no options** ([`Cause::StrangeOption`]). The options of all keyed items are letters or numbers in a
+//!   row (A–E, 1–4). One beyond a gap, or one of another kind (the 9 among A–E), counts as wrong only if the user says so.
+//!   A keyed item none of whose right options occurs anywhere is a question ([`Cause::KeyNeverChosen`]), and so is an item
+//!   without a key whose codes look like the options of the others ([`Cause::Unkeyed`]).
 //! * A correlation below 0.05 in size in 200 rows or more is noted, and no question.
 //!
-//! The last three do not apply where the user has selected the items.
+//! Sums, known names and correlations do not matter where the user has selected the items.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fedirt_model::responses::MISSING;
 
 use crate::cause::Cause;
-use crate::input::Input;
 use crate::notes::Note;
-use crate::options::ReadOptions;
 use crate::problems::{Problem, Problems};
-use crate::reading::{Responses, SiteResponses};
-use crate::undeclared::lines_with;
-use crate::{HIGHEST_CODE, not_items};
-
-/// What the user has settled beforehand.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settled {
-    /// Items whose codes a codebook or fixed items declare.
-    pub codes: Vec<String>,
-    /// Whether the user has selected the items, so that every column that was read is one.
-    pub items: bool,
-}
+use crate::reading::{FirstLines, Responses, SiteResponses};
+use crate::{HIGHEST_CODE, not_items, options_asked as options};
 
 /// How often each code occurs.
 pub(crate) type CodeCounts = [u64; HIGHEST_CODE as usize + 1];
 
-/// Asks what only the user can know about responses, or gives notes about them.
-///
-/// `open` gives the inputs again by name, to find the lines; without it, problems name files and columns only. A private
-/// fit must not ask: whether there is a question depends on the answers.
+/// Asks what only the user can know about responses, or gives notes about them. `declared` names items whose codes are
+/// known beside those that codebook and key declared when the responses were read. A private fit must not ask: whether
+/// there is a question depends on the answers.
 ///
 /// ```
-/// use fedirt_data::{Audience, Input, ReadOptions, Settled, questions, read};
+/// use fedirt_data::{Audience, Input, ReadOptions, questions, read};
 ///
-/// let text = "I1,I2\n0,1\n9,1\n1,0\n1,1\n0,0\n";
-/// let input = |name: &str| Some(Input::new(name.to_owned(), text.as_bytes()));
-/// let responses = read(input("a.csv"), &ReadOptions::default())?;
-/// let problems = questions(&responses, &ReadOptions::default(), &Settled::default(), input).unwrap_err();
+/// let input = Input::new("a.csv", "I1,I2\n0,1\n9,1\n1,0\n1,1\n0,0\n".as_bytes());
+/// let responses = read([input], &ReadOptions::default())?;
+/// let problems = questions(&responses, &[]).unwrap_err();
 /// let told = problems.told(Audience::CommandLine);
 /// assert!(told.contains("line 3, column I1") && told.contains("--missing 9"));
 /// # Ok::<(), fedirt_data::Problems>(())
 /// ```
-pub fn questions<'a>(
-    responses: &Responses,
-    options: &ReadOptions,
-    settled: &Settled,
-    open: impl Fn(&str) -> Option<Input<'a>>,
-) -> Result<Vec<Note>, Problems> {
+pub fn questions(responses: &Responses, declared: &[&str]) -> Result<Vec<Note>, Problems> {
     let mut problems = Problems::default();
+    let said = &responses.said;
     let items = Items::new(&responses.sites);
     ask_about_names(&items, &responses.sites, &mut problems);
     let mut notes = Vec::new();
-    if !settled.items {
+    if !said.selected {
         notes = not_items::ask(&items, &responses.sites, &mut problems);
     }
-    for (name, cause, codes) in gaps(&items, settled) {
-        let (file, line) = place(&responses.sites, name, &codes, options, &open);
+    let book = said.codebook.iter().flatten().filter(|item| item.categories.is_some());
+    let mut settled: HashSet<&str> = book.map(|item| item.name.as_str()).collect();
+    settled.extend(declared.iter().copied().chain(said.keyed.iter().map(|keyed| keyed.item.as_str())));
+    for (name, cause, codes) in gaps(&items, &settled) {
+        let (file, line) = place(&said.first_lines, name, &codes).unzip();
         problems.add(Problem { file, line, column: Some(name.to_owned()), cause });
     }
+    options::ask(responses, &items, &settled, &mut problems);
     problems.unless_empty(notes)
 }
 
@@ -91,7 +81,7 @@ pub(crate) struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    fn new(sites: &'a [SiteResponses]) -> Self {
+    pub(crate) fn new(sites: &'a [SiteResponses]) -> Self {
         let mut items = Self { names: Vec::new(), places: HashMap::new(), counts: Vec::new() };
         for site in sites {
             let mut counts = vec![[0; 256]; site.items.len()];
@@ -128,7 +118,7 @@ fn regular_range(codes: &[(u8, u64)]) -> Option<(u8, u8)> {
 }
 
 /// Items with codes beyond a gap, and these codes.
-fn gaps<'a>(items: &Items<'a>, settled: &Settled) -> Vec<(&'a str, Cause, Vec<u8>)> {
+fn gaps<'a>(items: &Items<'a>, settled: &HashSet<&str>) -> Vec<(&'a str, Cause, Vec<u8>)> {
     let codes: Vec<Vec<(u8, u64)>> = items.counts.iter().map(occurring).collect();
     let ranges: Vec<Option<(u8, u8)>> = codes.iter().map(|codes| regular_range(codes)).collect();
     // Regular ranges of more than one code: these are the scales of the test.
@@ -138,7 +128,7 @@ fn gaps<'a>(items: &Items<'a>, settled: &Settled) -> Vec<(&'a str, Cause, Vec<u8
     let mut found = Vec::new();
     for (at, codes) in codes.iter().enumerate() {
         let Some((lowest, highest)) = ranges[at] else { continue };
-        if settled.codes.iter().any(|name| name == items.names[at]) {
+        if settled.contains(items.names[at]) {
             continue;
         }
         let answers: u64 = codes.iter().map(|(_, count)| count).sum();
@@ -176,26 +166,12 @@ fn gaps<'a>(items: &Items<'a>, settled: &Settled) -> Vec<(&'a str, Cause, Vec<u8
 }
 
 /// The first file and line in which an item has one of some codes.
-fn place<'a>(
-    sites: &[SiteResponses],
-    item: &str,
-    codes: &[u8],
-    options: &ReadOptions,
-    open: impl Fn(&str) -> Option<Input<'a>>,
-) -> (Option<String>, Option<u64>) {
-    let has_code = |site: &&SiteResponses| {
-        let column = site.items.iter().position(|name| name == item);
-        column.is_some_and(|at| site.table.rows().any(|row| codes.contains(&row[at])))
-    };
-    let sources: Vec<_> = sites.iter().filter(has_code).flat_map(|site| &site.sources).collect();
-    for source in &sources {
-        if let Some(input) = open(&source.file)
-            && let Some(line) = lines_with(input, item, codes, options).first()
-        {
-            return (Some(source.file.clone()), Some(*line));
-        }
-    }
-    (sources.first().map(|source| source.file.clone()), None)
+fn place(files: &[(String, FirstLines)], item: &str, codes: &[u8]) -> Option<(String, u64)> {
+    files.iter().find_map(|(file, items)| {
+        let (_, first) = items.iter().find(|(name, _)| name == item)?;
+        let line = first.iter().filter(|(code, _)| codes.contains(code)).map(|(_, line)| *line).min()?;
+        Some((file.clone(), line))
+    })
 }
 
 /// Asks about items of different sites whose names differ only in spelling.
@@ -218,8 +194,7 @@ fn ask_about_names(items: &Items<'_>, sites: &[SiteResponses], problems: &mut Pr
         for (at, name) in names.iter().enumerate() {
             let together = |other: &str| sets.iter().any(|set| set.contains(name) && set.contains(other));
             let Some(other) = names[..at].iter().find(|other| !together(other)) else { continue };
-            let cause =
-                Cause::NamesAlike { other: (*other).to_owned(), file: file_with(other).unwrap_or_default() };
+            let cause = Cause::NamesAlike { other: (*other).to_owned(), file: file_with(other) };
             problems.add(Problem {
                 file: file_with(name),
                 line: None,

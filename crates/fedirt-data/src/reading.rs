@@ -7,14 +7,19 @@ use fedirt_model::responses::ResponseTable;
 
 use crate::assemble::Sites;
 use crate::cause::Cause;
+use crate::chosen::ChosenOptions;
+use crate::codebook::CodebookItem;
 use crate::file_rows::FileRows;
 use crate::header::{Layout, columns};
 use crate::input::Input;
+use crate::item_names::{self, FileItems};
+use crate::key::KeyedItem;
 use crate::near::near_names;
 use crate::notes::{Note, NoteKind, add_note};
 use crate::opened::open;
 use crate::options::ReadOptions;
 use crate::problems::{Complaints, Problem, Problems};
+use crate::scoring_rule::ScoringRule;
 use crate::selection::Selection;
 use crate::{long, wide};
 
@@ -25,6 +30,56 @@ pub struct Responses {
     pub sites: Vec<SiteResponses>,
     /// What is worth knowing although nothing is wrong.
     pub notes: Vec<Note>,
+    /// What was said about the items before they were read.
+    pub(crate) said: Said,
+}
+
+/// What was said about items before they were read, and where their codes stand.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Said {
+    /// Whether the items were selected, so that every column that was read is one.
+    pub(crate) selected: bool,
+    /// The codebook, with the keyed items in it.
+    pub(crate) codebook: Option<Vec<CodebookItem>>,
+    /// Items with a key.
+    pub(crate) keyed: Vec<KeyedItem>,
+    /// For each file its items, each with its codes and the line on which each code occurs first.
+    pub(crate) first_lines: Vec<(String, FirstLines)>,
+}
+
+impl Said {
+    /// The key of an item.
+    pub(crate) fn rule(&self, item: &str) -> Option<&ScoringRule> {
+        self.keyed.iter().find(|keyed| keyed.item == item).map(|keyed| &keyed.rule)
+    }
+}
+
+/// Items with their codes, and the line on which each code occurs first.
+pub(crate) type FirstLines = Vec<(String, Vec<(u8, u64)>)>;
+
+impl Responses {
+    /// Responses of sites that were made without files.
+    pub fn of_sites(sites: Vec<SiteResponses>) -> Self {
+        Self { sites, notes: Vec::new(), said: Said { selected: true, ..Said::default() } }
+    }
+
+    /// The same, with every column taken for an item because the caller has chosen them: nothing asks whether one is a sum
+    /// or describes students.
+    pub fn items_are_chosen(mut self) -> Self {
+        self.said.selected = true;
+        self
+    }
+
+    /// The codes that key or codebook give an item.
+    pub(crate) fn declared_codes(&self, item: &str) -> Option<Vec<u8>> {
+        let known = self.codebook().into_iter().flatten().find(|known| known.name == item);
+        self.said.rule(item).map(ScoringRule::categories).or_else(|| known?.categories.clone())
+    }
+
+    /// The codebook with which the responses were read.
+    pub fn codebook(&self) -> Option<&[CodebookItem]> {
+        self.said.codebook.as_deref()
+    }
 }
 
 /// The answers of one site.
@@ -40,6 +95,18 @@ pub struct SiteResponses {
     pub table: ResponseTable,
     /// The files that the rows come from, in order: the first source gives the first rows.
     pub sources: Vec<Source>,
+    /// The line of each row in its file.
+    pub lines: Vec<u64>,
+    /// What was chosen in keyed items.
+    pub chosen: Vec<ChosenOptions>,
+}
+
+impl SiteResponses {
+    /// For each row the place of its file among the inputs, and its line: rows in this order stand as in the files.
+    pub fn places(&self) -> Vec<(usize, u64)> {
+        let inputs = self.sources.iter().flat_map(|source| std::iter::repeat_n(source.input, source.rows));
+        inputs.zip(self.lines.iter().copied()).collect()
+    }
 }
 
 /// A file that gives rows to a site.
@@ -49,6 +116,8 @@ pub struct Source {
     pub file: String,
     /// Rows that it gives to this site.
     pub rows: usize,
+    /// Its place among the inputs.
+    pub input: usize,
 }
 
 /// Name and sizes only: ids and rows must not reach a log.
@@ -85,8 +154,10 @@ pub fn read<'a>(
     let mut sites = Sites::default();
     let mut ignored = Ignored::new(options);
     let mut seen = SeenInputs::default();
+    let mut said = said_beforehand(options, &mut problems);
+    let mut files: Vec<FileItems> = Vec::new();
     let mut given = false;
-    for input in inputs {
+    for (at, input) in inputs.into_iter().enumerate() {
         given = true;
         let file = input.name.clone();
         let mut complaints = Complaints { file: &file, problems: &mut problems };
@@ -96,25 +167,36 @@ pub fn read<'a>(
         }
         let Some(opened) = open(input, &mut complaints) else { continue };
         ignored.found(&opened.names);
-        let columns = columns(opened.names, opened.header_line, options, &mut complaints, &mut notes);
+        let header_line = opened.header_line;
+        let columns = columns(opened.names, header_line, options, &mut complaints, &mut notes);
         let mut rows = match columns.layout {
             Layout::Wide(_) => wide::read(opened.records, &columns, options, &mut complaints),
             Layout::Long { .. } => long::read(opened.records, &columns, options, &mut complaints),
         };
+        if let Some(long) = rows.long {
+            complaints.line(header_line, Cause::LooksLong(long));
+            continue;
+        }
         ignored.found(&rows.dropped_items);
         // Whose rows they are is unknown, so that nothing can be said about ids that stand twice in a site.
         if known == Known::Name || (options.site.is_some() && columns.site.is_none()) {
             rows.blocks.clear();
         }
-        finish_file(rows, &mut complaints, &mut notes, &mut sites);
+        files.push(FileItems {
+            file: file.clone(),
+            items: rows.first_lines.iter().map(|(item, _)| item.clone()).collect(),
+            unselected: columns.unselected.iter().chain(&rows.unselected).cloned().collect(),
+        });
+        said.first_lines.push((file.clone(), std::mem::take(&mut rows.first_lines)));
+        finish_file(rows, at, &mut complaints, &mut notes, &mut sites);
     }
     if !given {
         problems.add(Problem { file: None, line: None, column: None, cause: Cause::NoFiles });
     }
     ignored.complain(&mut problems);
-    complain_about_selection(options, &sites, &notes, &mut problems);
-    match sites.finish(&mut problems, &mut notes) {
-        Ok(sites) => problems.unless_empty(Responses { sites, notes }),
+    item_names::complain(options, &files, &mut problems);
+    match sites.finish(options, &mut problems, &mut notes) {
+        Ok(sites) => problems.unless_empty(Responses { sites, notes, said }),
         // Cells and weights are counted and checked above. Should a table still be refused, that is told.
         Err(error) => {
             problems.add(Problem {
@@ -128,31 +210,41 @@ pub fn read<'a>(
     }
 }
 
-/// Complains about parts of the selection of items that select nothing in any file.
-fn complain_about_selection(options: &ReadOptions, sites: &Sites, notes: &[Note], problems: &mut Problems) {
-    let items: Vec<&str> = sites.items().collect();
-    let left_out = notes.iter().filter_map(|note| match &note.kind {
-        NoteKind::NotSelected(names) => Some(names),
-        _ => None,
-    });
-    let left_out: Vec<&str> = left_out.flatten().map(String::as_str).collect();
-    // If no header could be read, other complaints say so.
-    if items.is_empty() && left_out.is_empty() {
-        return;
-    }
-    for wanted in &options.items {
-        let selection = Selection::new(std::slice::from_ref(wanted));
-        if !items.iter().any(|item| selection.selects(item)) {
-            let mut near = near_names(wanted, left_out.iter().copied());
-            near.dedup();
-            let (column, cause) = (Some(wanted.clone()), Cause::NothingSelected(near));
+/// What the options say about items. Items with a key have its codes, whether or not they are in the codebook.
+fn said_beforehand(options: &ReadOptions, problems: &mut Problems) -> Said {
+    let selection = Selection::new(options);
+    let mut codebook = options.codebook.clone();
+    for keyed in &options.key {
+        let Some(item) = codebook.iter_mut().flatten().find(|item| item.name == keyed.item) else { continue };
+        if item.rule.is_some() {
+            let (column, cause) = (Some(keyed.item.clone()), Cause::TwoRules);
             problems.add(Problem { file: None, line: None, column, cause });
         }
+        item.categories = Some(keyed.rule.categories());
+    }
+    if let Some(items) = &mut codebook {
+        items.retain(|item| selection.selects(&item.name));
+    }
+    let in_book = options.codebook.iter().flatten().filter_map(|item| {
+        let rule = item.rule.clone().filter(|rule| rule.otherwise.is_some())?;
+        Some(KeyedItem { item: item.name.clone(), rule })
+    });
+    Said {
+        selected: !matches!(selection, Selection::All),
+        codebook,
+        keyed: options.key.iter().cloned().chain(in_book).collect(),
+        first_lines: Vec::new(),
     }
 }
 
 /// What holds for a whole file, once its rows are read.
-fn finish_file(rows: FileRows, complaints: &mut Complaints<'_>, notes: &mut Vec<Note>, sites: &mut Sites) {
+fn finish_file(
+    rows: FileRows,
+    input: usize,
+    complaints: &mut Complaints<'_>,
+    notes: &mut Vec<Note>,
+    sites: &mut Sites,
+) {
     let file = complaints.file;
     if rows.rows == 0 {
         // Lines that were all refused are complained about already.
@@ -175,7 +267,11 @@ fn finish_file(rows: FileRows, complaints: &mut Complaints<'_>, notes: &mut Vec<
     if rows.blank.count > 0 {
         add_note(notes, Some(file), NoteKind::BlankLines(rows.blank));
     }
-    for (site, block) in rows.blocks {
+    if let Some(line) = rows.windows_1252 {
+        add_note(notes, Some(file), NoteKind::Windows1252(line));
+    }
+    for (site, mut block) in rows.blocks {
+        block.input = input;
         // A spelling of a missing site in R, and the code of Namibia: only a person can tell.
         if rows.site_column && site == "NA" {
             add_note(notes, Some(file), NoteKind::SiteCalledNa);

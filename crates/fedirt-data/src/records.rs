@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, ErrorKind};
 
+use crate::decode::of_windows_1252;
 use crate::text::Lines;
 
 /// Longest record, in bytes. Beyond it a quote was left open, or the file is no text.
@@ -19,6 +20,17 @@ pub(crate) enum Failure {
     UnclosedQuote(u64),
     /// The record that starts on this line is longer than any sensible one.
     TooLong(u64),
+    /// This line is UTF-8, and the first with other letters than ASCII was not.
+    MixedEncodings { line: u64, first: u64 },
+}
+
+/// How letters beyond ASCII are written, which the first line that has some tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Ascii,
+    Utf8,
+    /// From this line on.
+    Windows1252(u64),
 }
 
 /// Records of a delimited text.
@@ -28,6 +40,7 @@ pub(crate) struct Records<R> {
     delimiter: u8,
     /// Physical lines read so far.
     lines: u64,
+    encoding: Encoding,
     /// The last line ended in `\r`: a `\n` that follows belongs to it.
     after_return: bool,
     /// The lines of the current record, joined by `\n`.
@@ -90,6 +103,7 @@ impl<R: BufRead> Records<R> {
             parser: csv_core::Reader::new(),
             delimiter: b',',
             lines: 0,
+            encoding: Encoding::Ascii,
             after_return: false,
             raw: Vec::new(),
             unquoted: Vec::new(),
@@ -112,7 +126,9 @@ impl<R: BufRead> Records<R> {
             }
             if self.lines == 1 && self.raw.starts_with(b"\xef\xbb\xbf") {
                 self.raw.drain(..3);
+                self.encoding = Encoding::Utf8;
             }
+            self.decode(0)?;
             if self.raw.iter().any(|byte| *byte != b' ') {
                 break;
             }
@@ -159,6 +175,40 @@ impl<R: BufRead> Records<R> {
         self.finish().map(Some)
     }
 
+    /// The first line that was read as Windows-1252.
+    pub(crate) fn windows_1252(&self) -> Option<u64> {
+        match self.encoding {
+            Encoding::Windows1252(line) => Some(line),
+            Encoding::Ascii | Encoding::Utf8 => None,
+        }
+    }
+
+    /// Brings what stands in `raw` from a place on to UTF-8. Bytes that no encoding explains stay, and are complained about.
+    fn decode(&mut self, from: usize) -> Result<(), Failure> {
+        let line = &self.raw[from..];
+        if line.is_ascii() {
+            return Ok(());
+        }
+        let is_utf8 = std::str::from_utf8(line).is_ok();
+        match self.encoding {
+            Encoding::Utf8 => {}
+            Encoding::Ascii if is_utf8 => self.encoding = Encoding::Utf8,
+            Encoding::Windows1252(first) if is_utf8 => {
+                return Err(Failure::MixedEncodings { line: self.lines, first });
+            }
+            Encoding::Ascii | Encoding::Windows1252(_) => {
+                if let Some(text) = of_windows_1252(line) {
+                    self.raw.truncate(from);
+                    self.raw.extend_from_slice(text.as_bytes());
+                    if self.encoding == Encoding::Ascii {
+                        self.encoding = Encoding::Windows1252(self.lines);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Blank lines between records.
     pub(crate) fn blank(&self) -> &Lines {
         &self.blank
@@ -196,6 +246,7 @@ impl<R: BufRead> Records<R> {
                     if !self.physical_line()? {
                         return Err(Failure::UnclosedQuote(self.first_line));
                     }
+                    self.decode(read)?;
                     // An empty line inside a quoted field: its break is all there is to feed.
                 }
                 InputEmpty => {}

@@ -2,7 +2,8 @@
 
 use crate::audience::{Audience, ReadOption};
 use crate::cause::Cause;
-use crate::text::alternatives;
+use crate::options::LongColumns;
+use crate::text::{alternatives, argument};
 
 impl Cause {
     /// What is wrong, for somebody. It differs from `Display` where options are named.
@@ -16,6 +17,9 @@ impl Cause {
             }
             Cause::NothingSelected(_) => {
                 format!("{} selects an item that no file has", audience.option(ReadOption::Items))
+            }
+            Cause::UnknownItem { option, .. } => {
+                format!("{} names an item that no file has", audience.option(*option))
             }
             Cause::TwoRoles(one, other) => {
                 format!("{} and {} name the same column", audience.option(*one), audience.option(*other))
@@ -91,6 +95,7 @@ impl Cause {
             Cause::NulByte(_) => {
                 "Export the file again as CSV in UTF-8: it is binary, UTF-16 or damaged".into()
             }
+            Cause::MixedEncodings(_) => "Export the file again, all of it in UTF-8".into(),
             Cause::NotUtf8 { .. } => {
                 "Save the file as UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv".into()
             }
@@ -109,6 +114,17 @@ impl Cause {
             Cause::Negative(value) | Cause::TooLarge(value) => {
                 format!("Scores are 0, 1, 2, …; if it means no answer, add {}", missing(value))
             }
+            Cause::Unlisted(value) => {
+                format!("Correct the file or the codebook; if it means no answer, add {}", missing(value))
+            }
+            Cause::Texts(_) => format!(
+                "If they are options of which one is right, give {}; if they are words of a scale, give {}; if this is no item, say what it is: {} or {} or {}",
+                audience.table(ReadOption::Key, "item, key"),
+                audience.table(ReadOption::Codebook, "item, levels"),
+                with(ReadOption::Ignore),
+                with(ReadOption::Site),
+                with(ReadOption::Id)
+            ),
             Cause::NotAnItem { options, .. } => {
                 let options: Vec<String> = options.iter().map(|option| with(*option)).collect();
                 format!("Say what it is: {}", options.join(" or "))
@@ -136,9 +152,40 @@ impl Cause {
                 format!("If {codes} {mean} no answer, {no_answer}; if {is}, say so in {codebook}")
             }
             Cause::NamesAlike { other, .. } => format!(
-                "If they are one item, rename one of the two columns, such as `{}` to `{other}`; if not, give them names that differ more",
-                column.unwrap_or("COLUMN")
+                "If they are one item, rename `{}` to `{other}`, or say so in {}; if not, give them names that differ more",
+                column.unwrap_or("COLUMN"),
+                audience.table(ReadOption::Map, "name, item")
             ),
+            Cause::TwoColumnsOfOneItem(_) => format!("Leave one of them out with {}", audience.option(ReadOption::Ignore)),
+            Cause::UnknownItem { near, .. } => meant(near, "Check the name against the files' first lines"),
+            Cause::LooksLong(columns) => {
+                let LongColumns { id, item, response } = columns;
+                let option = audience.option(ReadOption::Long);
+                let long = match audience {
+                    Audience::CommandLine => {
+                        format!("{option} id={},item={},resp={}", argument(id), argument(item), argument(response))
+                    }
+                    Audience::Library => format!("{option} with id = {id:?}, item = {item:?}, response = {response:?}"),
+                    Audience::Page => {
+                        return format!(
+                            "Call these columns `id`, `item` and `resp` in the file, or give {option}"
+                        );
+                    }
+                };
+                format!("If so, add {long}; if not, say which columns are no items with {}", audience.option(ReadOption::Ignore))
+            }
+            Cause::StrangeOption(value) => format!(
+                "If it means no answer, add {}; if it is an option, list it in the key as {value}=0 beside the right ones",
+                missing(value)
+            ),
+            Cause::KeyNeverChosen(_) => "Check the key; if it is right and nobody knew the answer, leave the item out".into(),
+            Cause::Unkeyed => format!(
+                "Add it to {}, say in {} that its codes are scores, or leave it out with {}",
+                audience.option(ReadOption::Key),
+                audience.table(ReadOption::Codebook, "item, categories, lowest"),
+                with(ReadOption::Ignore)
+            ),
+            Cause::TwoRules => "Leave the item out of the key, or its levels, scores and key out of the codebook".into(),
             Cause::SumOfItems(_) | Cause::Demographic(_) => format!(
                 "Leave it out with {}, or select the items with {}",
                 with(ReadOption::Ignore),
@@ -161,7 +208,7 @@ impl Cause {
             }
             Cause::EmptyItem => "Fill in the item's name, or remove the line".into(),
             Cause::BadWeight(_) => {
-                "Weights are finite numbers from 0, with a decimal point; none may be missing".into()
+                "Weights are finite numbers from 0, with a decimal point where a comma could separate thousands; none may be missing".into()
             }
             Cause::WeightChanges { .. } => "Give all lines of a student the same weight".into(),
             Cause::MissingColumn { near, name } => {
@@ -172,6 +219,22 @@ impl Cause {
             Cause::BadCategoryCount(_) => {
                 "Write a whole number from 2 to 64, or leave the field empty".into()
             }
+            Cause::CategoriesAndRule { .. } => {
+                "Leave `categories` and `lowest` empty where levels, scores or a key are given".into()
+            }
+            Cause::LevelCount(_) => "List 2 to 64 of them, with | between, such as never|sometimes|always".into(),
+            Cause::LevelTwice(_) => "List each once; case does not tell levels apart".into(),
+            Cause::ScoresAndLevels { .. } => "List one score for each level, in the same order".into(),
+            Cause::KeyAndLevels => "Leave either the key or the levels and scores empty".into(),
+            Cause::BadKey(_) => {
+                "Write the right option (B), several (B|C), or what options are worth (A=2|B=1)".into()
+            }
+            Cause::NoKey => "Write the right option, or leave the item's line out".into(),
+            Cause::NotYesOrNo(_) => "Write yes, or leave the field empty".into(),
+            Cause::ReverseWithoutCategories => {
+                "Fill in `categories` (and `lowest`, where codes do not begin at 0), `levels` or `scores`".into()
+            }
+            Cause::NameOfTwoItems { .. } => "Give each name to one item".into(),
             Cause::BadLowestCode(_) => "Write the lowest code, such as 1; an empty field means 0".into(),
             Cause::BadNumber(_) => "Write a number with a decimal point, such as -0.25".into(),
             Cause::ZeroSlope(_) => "An item with slope 0 says nothing about ability: remove the line".into(),

@@ -55,10 +55,36 @@ pub(crate) fn weight(
     let bytes = fields.get(column).trim_ascii();
     let value = std::str::from_utf8(bytes)
         .ok()
-        .and_then(number)
+        .and_then(|text| number(text).or_else(|| with_decimal_comma(text)))
         .filter(|weight| weight.is_finite() && *weight >= 0.0);
     value.unwrap_or_else(|| {
         complaints.cell(fields.line, &columns.names[column], Cause::BadWeight(shown(bytes)));
         0.0
     })
+}
+
+/// A number with a decimal comma. With three digits after the comma it could be thousands, unless it begins with 0.
+fn with_decimal_comma(text: &str) -> Option<f64> {
+    let (whole, part) = text.split_once(',')?;
+    let thousands = part.len() == 3 && (1..=3).contains(&whole.len()) && !whole.starts_with('0');
+    number(&format!("{whole}.{part}")).filter(|_| !thousands && !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_decimal_comma;
+
+    #[test]
+    fn a_comma_that_could_separate_thousands_is_none() {
+        let cases = [
+            ("1,5", Some(1.5)),
+            ("0,125", Some(0.125)),
+            ("1,250", None),
+            ("12,3456", Some(12.3456)),
+            ("1.2,5", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(with_decimal_comma(text), expected, "{text}");
+        }
+    }
 }

@@ -5,6 +5,8 @@ use fedirt_model::items;
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_model::scoring::{Method, PersonFit, Prior, Score, ScoredItem, Scorer, ScoringError};
+use std::borrow::Cow;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
@@ -12,7 +14,7 @@ use rayon::prelude::*;
 use crate::audience::{Audience, ReadOption};
 use crate::errors::Errors;
 use crate::reading::Responses;
-use crate::text::listed;
+use crate::text::{counted, listed};
 
 /// How rows are scored.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,11 +25,53 @@ pub struct ScoreOptions {
     pub seed: u64,
     /// Effect of sites that the fit has none for; 0, the average site, where nothing is given.
     pub site_effect: Option<f64>,
+    /// The distribution of ability that posteriors start from.
+    pub prior: PriorChoice,
+    /// The scale on which scores are given as well.
+    pub scale: Option<ReportScale>,
+}
+
+/// The distribution of ability that posteriors start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PriorChoice {
+    /// That of the student's site: right for means of groups. The same answers give different scores at different sites.
+    #[default]
+    Site,
+    /// That of all students of the calibration: the same answers give the same score everywhere.
+    Common,
+}
+
+impl PriorChoice {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Site => "site",
+            Self::Common => "common",
+        }
+    }
+}
+
+/// A scale for reporting: the mean and the SD that the students of the calibration have on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReportScale {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation, above 0.
+    pub sd: f64,
+}
+
+/// From ability to a [`ReportScale`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rescaling {
+    /// What an ability of 0 becomes.
+    pub origin: f64,
+    /// What a difference of 1 becomes.
+    pub unit: f64,
 }
 
 impl Default for ScoreOptions {
     fn default() -> Self {
-        Self { method: Method::Eap, seed: 1, site_effect: None }
+        Self { method: Method::Eap, seed: 1, site_effect: None, prior: PriorChoice::Site, scale: None }
     }
 }
 
@@ -36,6 +80,10 @@ impl Default for ScoreOptions {
 pub struct Scores {
     /// The estimate of ability.
     pub method: Method,
+    /// The distribution that posteriors start from; `None` where the method has no posterior.
+    pub prior: Option<PriorChoice>,
+    /// To the scale for reporting, where one is wanted.
+    pub rescaling: Option<Rescaling>,
     /// The sites, in the order in which their responses were given.
     pub sites: Vec<SiteScores>,
     /// What is worth knowing.
@@ -49,20 +97,75 @@ pub struct SiteScores {
     pub name: String,
     /// Identifiers, where the files have them.
     pub ids: Option<Vec<String>>,
+    /// For each student the place of the file among the inputs, and the line; empty where rows are in the order of the file.
+    pub places: Vec<(usize, u64)>,
     /// The students.
     pub students: Vec<StudentScore>,
 }
 
+impl SiteScores {
+    /// The identifier of a student, or the number of its row within the site.
+    pub fn id(&self, row: usize) -> Cow<'_, str> {
+        match self.ids.as_ref().and_then(|ids| ids.get(row)) {
+            Some(id) => Cow::Borrowed(id),
+            None => Cow::Owned((row + 1).to_string()),
+        }
+    }
+}
+
+impl Scores {
+    /// All students as (site, row), in the order of the files.
+    pub fn in_file_order(&self) -> Vec<(usize, usize)> {
+        let mut rows: Vec<(usize, usize)> = Vec::new();
+        for (at, site) in self.sites.iter().enumerate() {
+            rows.extend((0..site.students.len()).map(|row| (at, row)));
+        }
+        if self.sites.iter().all(|site| site.places.len() == site.students.len()) {
+            rows.sort_by_key(|(site, row)| self.sites[*site].places[*row]);
+        }
+        rows
+    }
+
+    /// What the students without any answer are called: they have no score.
+    fn without_answers(&self) -> Option<ScoreNote> {
+        let rows = self.in_file_order();
+        let empty = || rows.iter().filter(|(site, row)| self.sites[*site].students[*row].answered == 0);
+        let several = self.sites.len() > 1;
+        let name = |(site, row): &(usize, usize)| {
+            let site = &self.sites[*site];
+            match several {
+                true => format!("{} ({})", site.id(*row), site.name),
+                false => site.id(*row).into_owned(),
+            }
+        };
+        let first: Vec<String> = empty().take(NAMED).map(name).collect();
+        (!first.is_empty()).then(|| ScoreNote::NoAnswers { first, count: empty().count() })
+    }
+
+    /// Scores with the notes that follow from them.
+    pub fn noted(mut self, fit: &Fit) -> Self {
+        let posterior = self.prior == Some(PriorChoice::Site);
+        if posterior && fit.effects != "none" && self.sites.len() > 1 {
+            self.notes.push(ScoreNote::SitePriors);
+        }
+        self.notes.extend(self.without_answers());
+        self
+    }
+}
+
+/// Students without an answer that a note names.
+const NAMED: usize = 5;
+
 /// One student.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct StudentScore {
     /// Items answered, of those that have parameters.
     pub answered: usize,
     /// Sum of their categories, the lowest counting 0.
     pub raw: u64,
-    /// The estimate of ability.
+    /// The estimate of ability; none without an answer.
     pub score: Score,
-    /// Plausible values.
+    /// Plausible values; none without an answer.
     pub draws: Vec<f64>,
     /// How well the answers fit.
     pub person_fit: PersonFit,
@@ -77,6 +180,17 @@ pub enum ScoreNote {
     UnknownItems(Vec<String>),
     /// Sites for which the fit has no effect, scored as average ones.
     NoEffect(Vec<String>),
+    /// Each site's students are scored under the distribution of their site.
+    SitePriors,
+    /// The fit does not tell how sites differ, so that the common distribution is that of the average site.
+    SpreadUnknown,
+    /// Students without any answer, who have no score.
+    NoAnswers {
+        /// What the first of them are called.
+        first: Vec<String>,
+        /// How many there are.
+        count: usize,
+    },
 }
 
 impl ScoreNote {
@@ -88,6 +202,21 @@ impl ScoreNote {
             }
             Self::UnknownItems(items) => {
                 format!("not scored, as the fit does not know them: {}", listed(items))
+            }
+            Self::SitePriors => {
+                let common = match audience {
+                    Audience::CommandLine => "--prior common, or --method wle of fedirt score, gives",
+                    Audience::Library | Audience::Page => "the prior `common`, or the method WLE, gives",
+                };
+                format!("each student's score starts from the distribution of the site, so that the same answers give different scores at different sites: right for means of groups, not for reporting single students; {common} the same score for the same answers")
+            }
+            Self::SpreadUnknown => {
+                "the fit does not tell how sites differ: the common prior is the distribution of the average site".into()
+            }
+            Self::NoAnswers { first, count } => {
+                let have = counted(*count as u64, "student has", "students have");
+                let more = if *count > first.len() { ", …" } else { "" };
+                format!("{have} no answer and no score: {}{more}", first.join(", "))
             }
             Self::NoEffect(sites) => {
                 let option = match audience {
@@ -197,14 +326,37 @@ pub fn score(fit: &Fit, responses: &Responses, options: &ScoreOptions) -> Result
             without.push(site.name.clone());
             0.0
         });
-        let students = bank.score(&site.table, &site.items, effect, options, rows)?;
+        let prior = bank.prior(effect, options.prior);
+        let students = bank.score(&site.table, &site.items, prior, options, rows)?;
         rows += students.len();
-        sites.push(SiteScores { name: site.name.clone(), ids: site.ids.clone(), students });
+        let (name, ids, places) = (site.name.clone(), site.ids.clone(), site.places());
+        sites.push(SiteScores { name, ids, places, students });
     }
-    if !without.is_empty() && fit.effects != "none" {
+    if !without.is_empty() && fit.effects != "none" && options.prior == PriorChoice::Site {
         notes.push(ScoreNote::NoEffect(without));
     }
-    Ok(Scores { method: options.method, sites, notes })
+    Ok(bank.scores(options, sites, notes).noted(fit))
+}
+
+/// The distribution of all students of a calibration, a normal one with the mean and variance of the sites' mixture; `None`
+/// where the fit does not tell how sites differ.
+fn all_students(fit: &Fit) -> Option<Prior> {
+    let within = fit.latent.sd * fit.latent.sd;
+    if fit.effects == "none" || fit.sites.len() < 2 {
+        return Some(Prior { mean: fit.latent.mean, sd: fit.latent.sd });
+    }
+    let effects: Vec<(f64, f64)> =
+        fit.sites.iter().filter_map(|site| Some((site.n as f64, site.effect?))).collect();
+    let students: f64 = effects.iter().map(|(n, _)| n).sum();
+    if students == 0.0 {
+        let between = fit.site_sd?;
+        return Some(Prior { mean: fit.latent.mean, sd: (within + between * between).sqrt() });
+    }
+    let mean = effects.iter().map(|(n, effect)| n * effect).sum::<f64>() / students;
+    let spread = effects.iter().map(|(n, effect)| n * (effect - mean).powi(2)).sum::<f64>() / students;
+    // Estimates of random effects are shrunken: their SD, not theirs, is that between sites.
+    let between = fit.site_sd.map_or(spread, |sd| sd * sd);
+    Some(Prior { mean: fit.latent.mean + mean, sd: (within + between).sqrt() })
 }
 
 /// An item of the fit that can be scored.
@@ -225,8 +377,10 @@ pub struct ItemBank {
     /// Items of the fit without parameters.
     unscored: Vec<String>,
     spec: GridSpec,
-    mean: f64,
-    sd: f64,
+    /// Ability at the average site.
+    average: Prior,
+    /// Ability of all students, where it is known.
+    common: Option<Prior>,
 }
 
 impl ItemBank {
@@ -255,7 +409,34 @@ impl ItemBank {
         let weighting =
             if weights == Weighting::Paper.name() { Weighting::Paper } else { Weighting::Density };
         let spec = GridSpec { nodes, range: to, weighting };
-        Ok(Self { items: bank, unscored, spec, mean: fit.latent.mean, sd: fit.latent.sd })
+        let average = Prior { mean: fit.latent.mean, sd: fit.latent.sd };
+        Ok(Self { items: bank, unscored, spec, average, common: all_students(fit) })
+    }
+
+    /// The distribution of ability from which a site's posteriors start.
+    pub fn prior(&self, effect: f64, choice: PriorChoice) -> Prior {
+        match choice {
+            PriorChoice::Site => Prior { mean: self.average.mean + effect, sd: self.average.sd },
+            PriorChoice::Common => self.common.unwrap_or(self.average),
+        }
+    }
+
+    /// Scores of all sites, with what is worth knowing about priors and scale.
+    pub fn scores(
+        &self,
+        options: &ScoreOptions,
+        sites: Vec<SiteScores>,
+        mut notes: Vec<ScoreNote>,
+    ) -> Scores {
+        let posterior = matches!(options.method, Method::Eap | Method::Map | Method::Pv { .. });
+        let uses_common = options.scale.is_some() || (posterior && options.prior == PriorChoice::Common);
+        notes.extend((uses_common && self.common.is_none()).then_some(ScoreNote::SpreadUnknown));
+        let students = self.common.unwrap_or(self.average);
+        let rescaling = options.scale.map(|scale| {
+            let unit = scale.sd / students.sd;
+            Rescaling { origin: scale.mean - unit * students.mean, unit }
+        });
+        Scores { method: options.method, prior: posterior.then_some(options.prior), rescaling, sites, notes }
     }
 
     /// Complains about answers that the fit cannot read, and notes items that are on one side only.
@@ -313,13 +494,12 @@ impl ItemBank {
         &self,
         table: &ResponseTable,
         names: &[String],
-        effect: f64,
+        prior: Prior,
         options: &ScoreOptions,
         first_row: usize,
     ) -> Result<Vec<StudentScore>, ScoreError> {
         let columns = &self.columns(names);
         let items = self.items.iter().map(|item| item.scored.clone()).collect();
-        let prior = Prior { mean: self.mean + effect, sd: self.sd };
         let scorer = Scorer::new(items, prior, self.spec).map_err(|error| self.named(error))?;
         let students: Result<Vec<StudentScore>, ScoringError> = (0..table.students())
             .into_par_iter()
@@ -328,6 +508,9 @@ impl ItemBank {
                 || (scorer.row_scorer(), vec![MISSING; self.items.len()]),
                 |(rows, cells), student| {
                     self.translate(table.row(student), columns, cells);
+                    if cells.iter().all(|cell| *cell == MISSING) {
+                        return Ok(StudentScore::default());
+                    }
                     let score = rows.score(cells, options.method)?;
                     let mut draws = Vec::new();
                     if let Method::Pv { draws: count } = options.method {

@@ -1,18 +1,36 @@
-//! Which columns the user selects as items: by name, by pattern, or by a range of numbers.
+//! Which columns the user selects as items: by name, by pattern, by a range of numbers, or with a codebook.
+
+use std::collections::HashSet;
+
+use crate::options::ReadOptions;
 
 /// A selection of items.
-pub(crate) struct Selection<'a> {
-    parts: &'a [String],
+#[derive(Debug)]
+pub(crate) enum Selection<'a> {
+    /// Every column that is nothing else.
+    All,
+    /// Names, patterns and ranges.
+    Parts(&'a [String]),
+    /// The items of the codebook.
+    Codebook(HashSet<&'a str>),
 }
 
 impl<'a> Selection<'a> {
-    pub(crate) fn new(parts: &'a [String]) -> Self {
-        Self { parts }
+    pub(crate) fn new(options: &'a ReadOptions) -> Self {
+        match &options.codebook {
+            _ if !options.items.is_empty() => Self::Parts(&options.items),
+            Some(book) => Self::Codebook(book.iter().map(|item| item.name.as_str()).collect()),
+            None => Self::All,
+        }
     }
 
-    /// Whether a column is selected; without a selection, every one is.
+    /// Whether a column is selected.
     pub(crate) fn selects(&self, name: &str) -> bool {
-        self.parts.is_empty() || self.parts.iter().any(|part| selects(part.trim(), name))
+        match self {
+            Self::All => true,
+            Self::Parts(parts) => parts.iter().any(|part| selects(part.trim(), name)),
+            Self::Codebook(items) => items.contains(name),
+        }
     }
 }
 

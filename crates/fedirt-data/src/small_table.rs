@@ -30,6 +30,17 @@ impl Row {
         let cell = self.cells.get(column?)?.as_str();
         (!matches!(cell, "" | "NA" | ".")).then_some(cell)
     }
+
+    /// The text of a cell as it is: something may be called `NA`.
+    pub(crate) fn text(&self, column: Option<usize>) -> &str {
+        column.and_then(|column| self.cells.get(column)).map(String::as_str).unwrap_or_default()
+    }
+
+    /// The parts of a cell between bars.
+    pub(crate) fn list(&self, column: Option<usize>) -> Vec<String> {
+        let text = self.get(column).unwrap_or_default();
+        text.split('|').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
 }
 
 impl SmallTable {
@@ -96,8 +107,7 @@ impl SmallTable {
         let mut first = std::collections::HashMap::new();
         let mut out = Vec::new();
         for row in &self.rows {
-            // Not `get`: an item may be called NA.
-            let item = row.cells.get(column).map(String::as_str).unwrap_or_default();
+            let item = row.text(Some(column));
             if item.is_empty() {
                 complaints.line(row.line, Cause::EmptyItem);
                 continue;

@@ -18,15 +18,21 @@ pub(crate) struct Tally {
     answered: u64,
     /// Bit c is set if code c occurs: 64 codes, 64 bits.
     codes: u64,
+    /// The line on which each code occurs first.
+    pub(crate) first_lines: Vec<(u8, u64)>,
+    /// Whether a codebook says what the codes are.
+    declared: bool,
     /// Few columns have any, so that they stand apart.
     faults: Option<Box<Faults>>,
 }
 
 #[derive(Clone, Default)]
 struct Faults {
-    by_kind: [FaultCount; 4],
+    by_kind: [FaultCount; 5],
     /// Different numbers among the faults, up to one more than decides.
     numbers: Vec<f64>,
+    /// Different texts among them, up to one more than decides.
+    texts: Vec<String>,
 }
 
 #[derive(Clone, Default)]
@@ -37,12 +43,21 @@ struct FaultCount {
 }
 
 impl Tally {
+    /// The tally of a column, and whether a codebook says what its codes are.
+    pub(crate) fn new(declared: bool) -> Self {
+        Self { declared, ..Self::default() }
+    }
+
     /// Counts a code and hands it back; a missing answer counts for nothing.
     #[inline]
-    pub(crate) fn count(&mut self, code: u8) -> u8 {
+    pub(crate) fn count(&mut self, code: u8, line: u64) -> u8 {
         if code != MISSING {
             self.answered += 1;
-            self.codes |= 1 << (code & 63);
+            let bit = 1 << (code & 63);
+            if self.codes & bit == 0 {
+                self.codes |= bit;
+                self.first_lines.push((code, line));
+            }
         }
         code
     }
@@ -62,6 +77,12 @@ impl Tally {
             && !faults.numbers.contains(&value)
         {
             faults.numbers.push(value);
+        }
+        if matches!(fault, Fault::Text) && faults.texts.len() <= MOST_VALUES {
+            let text = shown(cell.trim_ascii());
+            if !faults.texts.contains(&text) {
+                faults.texts.push(text);
+            }
         }
         MISSING
     }
@@ -86,6 +107,9 @@ impl Tally {
             let count = &faults.by_kind[fault as usize];
             // A single wrong cell in a tiny file is a wrong cell, not a wrong column.
             if count.total * 2 > cells && count.total > 1 {
+                if fault == Fault::Text && faults.texts.len() <= MOST_VALUES {
+                    return Some(Cause::Texts(faults.texts.clone()));
+                }
                 let mut what =
                     format!("{noun} in {} of {}", grouped(count.total), counted(cells, "cell", "cells"));
                 if let Some((line, value)) =
@@ -96,7 +120,7 @@ impl Tally {
                 return Some(Cause::NotAnItem { what, options: options.to_vec() });
             }
         }
-        if self.codes.count_ones() as usize + faults.numbers.len() > MOST_VALUES {
+        if !self.declared && self.codes.count_ones() as usize + faults.numbers.len() > MOST_VALUES {
             let what = format!("it has more than {MOST_VALUES} different values");
             return Some(Cause::NotAnItem { what, options: vec![Ignore, Id, Weight] });
         }
@@ -150,6 +174,7 @@ fn place_and_cause(fault: Fault, cell: &[u8], fields: &Fields<'_>) -> (u64, Caus
         Fault::Fraction => Cause::Fraction(value),
         Fault::Negative => Cause::Negative(value),
         Fault::TooLarge => Cause::TooLarge(value),
+        Fault::Unlisted => Cause::Unlisted(value),
     };
     (fields.line, cause)
 }

@@ -1,8 +1,9 @@
 //! Codes that nobody declared: which, how often, and where in the files they stand.
 
-use crate::cells::CellReader;
+use crate::cells::CellReaders;
 use crate::header::{Layout, columns};
 use crate::input::Input;
+use crate::item_names::ItemNames;
 use crate::opened::open;
 use crate::problems::{Complaints, Problems};
 use crate::{ReadOptions, SiteResponses};
@@ -118,7 +119,8 @@ pub(crate) fn lines_with(input: Input<'_>, item: &str, codes: &[u8], options: &R
     let mut complaints = Complaints { file: &file, problems: &mut problems };
     let Some(opened) = open(input, &mut complaints) else { return lines };
     let columns = columns(opened.names, opened.header_line, options, &mut complaints, &mut notes);
-    let reader = CellReader::new(&options.missing);
+    let (readers, item_names) = (CellReaders::new(options), ItemNames::new(options));
+    let reader = readers.of(item);
     let mut records = opened.records;
     while let Ok(Some(fields)) = records.next() {
         if fields.len() != columns.names.len() {
@@ -127,7 +129,8 @@ pub(crate) fn lines_with(input: Input<'_>, item: &str, codes: &[u8], options: &R
         let cell = match &columns.layout {
             Layout::Wide(items) => items.iter().find(|c| columns.names[**c] == item).map(|c| fields.get(*c)),
             Layout::Long { item: name, response } => {
-                (fields.get(*name).trim_ascii() == item.as_bytes()).then(|| fields.get(*response))
+                let name = String::from_utf8_lossy(fields.get(*name).trim_ascii());
+                (item_names.item(&name) == item).then(|| fields.get(*response))
             }
         };
         if cell.is_some_and(|cell| reader.read(cell).is_ok_and(|code| codes.contains(&code))) {

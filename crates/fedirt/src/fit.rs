@@ -1,11 +1,12 @@
 //! A calibration with the coordinator and all sites in one process, from responses to estimates.
 
 use crate::options::{FitMode, FitOptions, OptionProblem};
+use crate::refit::{self, Ended};
 use fedirt_data::results::recoded;
 use fedirt_data::text::listed;
 use fedirt_data::{
-    Audience, CodeSource, Errors, ItemBank, ItemOptions, ItemProblem, Note, NoteKind, Responses, ScoreError,
-    ScoreOptions, Scores, SiteScores, align, plan_items,
+    Audience, CodeSource, Errors, ItemBank, ItemOptions, ItemProblem, Note, NoteKind, Problems, Responses,
+    ScoreError, ScoreOptions, Scores, SiteResponses, SiteScores, align, plan_items, questions,
 };
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy};
 use fedirt_model::exchange::Effects;
@@ -15,7 +16,7 @@ use fedirt_model::responses::{ResponseTable, TableError};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
 use fedirt_protocol::coordinator::Finished;
-use fedirt_protocol::in_process::{self, Observer, RunError, Setting, SiteAfter, Unobserved};
+use fedirt_protocol::in_process::{Observer, RunError, Setting, SiteAfter, Unobserved};
 use fedirt_protocol::private::{PrivateTerms, incomplete_rows};
 use rand::CryptoRng;
 use rand::rand_core::UnwrapErr;
@@ -101,7 +102,14 @@ pub struct Prepared {
     pub warnings: Vec<Warning>,
     /// Notes for the holder of the data, which are not part of the results.
     pub notes: Vec<FitNote>,
-    ids: Vec<Option<Vec<String>>>,
+    rows: Vec<SiteRows>,
+}
+
+/// What rows are called, and where they stand in the files.
+#[derive(Debug, Clone)]
+struct SiteRows {
+    ids: Option<Vec<String>>,
+    places: Vec<(usize, u64)>,
 }
 
 /// The result of a calibration.
@@ -125,7 +133,9 @@ pub struct Calibration {
     /// Notes for the holder of the data, which are not part of the results.
     pub notes: Vec<FitNote>,
     sites: Vec<SiteAfter>,
-    ids: Vec<Option<Vec<String>>>,
+    /// The items of the tables' columns, as places in the fit.
+    columns: Vec<usize>,
+    rows: Vec<SiteRows>,
 }
 
 /// A note for the holder of the data.
@@ -223,6 +233,9 @@ pub enum FitError {
     /// All invalid options.
     #[error(transparent)]
     Options(#[from] Errors<OptionProblem>),
+    /// Columns and codes that may not be answers, which only the caller can know: see [`questions`](fedirt_data::questions).
+    #[error(transparent)]
+    Questions(#[from] Problems),
     /// All items that cannot be calibrated with these options.
     #[error(transparent)]
     Items(#[from] Errors<ItemProblem>),
@@ -260,8 +273,9 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     if private.is_some() && responses.sites.iter().any(|site| site.table.weights().is_some()) {
         return Err(FitError::PrivateWeights);
     }
+    let asked = if private.is_some() { Vec::new() } else { questions(responses, &declared(options))? };
     let (mut warnings, mut notes) = (Vec::new(), Vec::new());
-    for note in &responses.notes {
+    for note in responses.notes.iter().chain(&asked) {
         // In a private fit, what the reader noted depends on rows: it is for whoever holds the files alone.
         if private.is_none() && matters(&note.kind) {
             let message = note.told(Audience::CommandLine);
@@ -324,8 +338,16 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
             Setting { mode: Mode::Private, private: Some(terms), colluders: private.colluders }
         }
     };
-    let ids = responses.sites.iter().map(|site| site.ids.clone()).collect();
-    Ok(Prepared { plan, setting, sites, warnings, notes, ids })
+    let rows_of = |site: &SiteResponses| SiteRows { ids: site.ids.clone(), places: site.places() };
+    let rows = responses.sites.iter().map(rows_of).collect();
+    Ok(Prepared { plan, setting, sites, warnings, notes, rows })
+}
+
+/// Items whose codes the options declare.
+fn declared(options: &FitOptions) -> Vec<&str> {
+    let book = options.codebook.iter().flatten().filter(|item| item.categories.is_some());
+    let fixed = options.fixed_items.iter().map(|item| item.name.as_str());
+    book.map(|item| item.name.as_str()).chain(fixed).collect()
 }
 
 /// Whether a note matters to users of the results, and not only to the holder of the files.
@@ -337,6 +359,8 @@ fn matters(kind: &NoteKind) -> bool {
         | NoteKind::EmptySite(_)
         | NoteKind::SiteCalledNa
         | NoteKind::NotSelected(_)
+        | NoteKind::MissingAsWrong(_)
+        | NoteKind::Windows1252(_)
         | NoteKind::NoCorrelation(_)
         | NoteKind::NoLowCode { .. } => true,
         NoteKind::IdColumn(_) | NoteKind::LongFormat | NoteKind::BlankLines(_) | NoteKind::IdsDropped(_) => {
@@ -391,11 +415,10 @@ impl Prepared {
         random: &mut impl CryptoRng,
         observer: &mut dyn Observer,
     ) -> Result<Calibration, FitError> {
-        let Self { plan, setting, sites, warnings, notes, ids } = self;
-        let rest =
-            Self { plan: plan.clone(), setting: setting.clone(), sites: Vec::new(), warnings, notes, ids };
-        let (finished, sites) = in_process::run_as(setting, plan, sites, random, observer)?;
-        Ok(rest.finish(finished, sites))
+        let Self { plan, setting, sites, warnings, notes, rows } = self;
+        let Ended { finished, sites, columns } = refit::run(&setting, &plan, sites, random, observer)?;
+        let rest = Self { plan, setting, sites: Vec::new(), warnings, notes, rows };
+        Ok(Calibration { columns, ..rest.finish(finished, sites) })
     }
 
     /// Makes the calibration from the result of another way to run it.
@@ -407,7 +430,8 @@ impl Prepared {
         }
         warnings.extend(recoded(&fit.items));
         fit.warnings.splice(0..0, warnings);
-        Calibration { fit, covariance, notes: self.notes, sites, ids: self.ids }
+        let columns = (0..fit.items.len()).collect();
+        Calibration { fit, covariance, notes: self.notes, sites, columns, rows: self.rows }
     }
 }
 
@@ -424,28 +448,29 @@ impl Calibration {
         site.effect.or(own)
     }
 
-    /// EAP scores of all students, each under the prior of its site.
+    /// Scores of all students. A site's own effect is used where the fit does not publish it.
     ///
     /// ```
-    /// # use fedirt::{FitOptions, Input, ReadOptions, fit, read};
+    /// # use fedirt::{FitOptions, Input, ReadOptions, ScoreOptions, fit, read};
     /// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
     /// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
     /// let calibration = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
-    /// assert_eq!(calibration.scores()?.sites[0].students[3].raw, 3);
+    /// assert_eq!(calibration.scores(&ScoreOptions::default())?.sites[0].students[3].raw, 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn scores(&self) -> Result<Scores, Errors<ScoreError>> {
+    pub fn scores(&self, options: &ScoreOptions) -> Result<Scores, Errors<ScoreError>> {
         let bank = ItemBank::new(&self.fit)?;
-        let names: Vec<String> = self.fit.items.iter().map(|item| item.name.clone()).collect();
-        let options = ScoreOptions::default();
-        let (mut rows, mut sites) = (0, Vec::new());
-        for (at, ((site, after), ids)) in self.fit.sites.iter().zip(&self.sites).zip(&self.ids).enumerate() {
-            let effect = self.effect(at, site).unwrap_or(0.0);
-            let students = bank.score(&after.table, &names, effect, &options, rows)?;
-            rows += students.len();
-            sites.push(SiteScores { name: site.name.clone(), ids: ids.clone(), students });
+        let names: Vec<String> = self.columns.iter().map(|at| self.fit.items[*at].name.clone()).collect();
+        let (mut before, mut sites) = (0, Vec::new());
+        for (at, ((site, after), rows)) in self.fit.sites.iter().zip(&self.sites).zip(&self.rows).enumerate()
+        {
+            let prior = bank.prior(self.effect(at, site).unwrap_or(0.0), options.prior);
+            let students = bank.score(&after.table, &names, prior, options, before)?;
+            before += students.len();
+            let SiteRows { ids, places } = rows.clone();
+            sites.push(SiteScores { name: site.name.clone(), ids, places, students });
         }
-        Ok(Scores { method: options.method, sites, notes: Vec::new() })
+        Ok(bank.scores(options, sites, Vec::new()).noted(&self.fit))
     }
 
     /// A sentence that names the sites whose students are scored with the effect 0 although sites differ, because their effects

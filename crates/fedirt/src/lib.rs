@@ -5,7 +5,8 @@
 //! | --- | --- |
 //! | response tables | [`read`] any bytes, or [`Responses::from_columns`] from memory |
 //! | a summary of tables | [`check()`] |
-//! | codes and columns that may not be answers | [`questions()`] |
+//! | codes and columns that may not be answers | [`fit()`] asks; [`questions()`] asks before |
+//! | answers that have to be scored | [`read_key`], [`read_codebook`] |
 //! | a calibration | [`fit()`] with [`FitOptions`]: `plain`, `secure` or `private` |
 //! | scores of students | [`score()`] |
 //! | a comparison of two fits | [`compare()`] |
@@ -32,6 +33,7 @@
 mod fit;
 mod options;
 pub mod privacy;
+mod refit;
 mod simulate;
 mod transcript;
 
@@ -66,18 +68,33 @@ pub use fedirt_data::{Input, ReadOptions, ResponseColumns, Responses, SiteRespon
 pub use fedirt_data::{Audience, Cause, Note, Problem, Problems};
 
 /// ```
-/// use fedirt::{Input, ReadOptions, Settled, questions, read};
+/// use fedirt::{Input, ReadOptions, questions, read};
 ///
 /// let text = "I1,I2\n0,1\n9,1\n1,0\n1,1\n0,0\n";
-/// let input = |name: &str| Some(Input::new(name.to_owned(), text.as_bytes()));
-/// let responses = read(input("north.csv"), &ReadOptions::default())?;
+/// let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
 /// // Is the 9 of item I1 an answer? Only the user knows.
-/// assert!(questions(&responses, &ReadOptions::default(), &Settled::default(), input).is_err());
-/// let settled = Settled { codes: vec!["I1".into()], items: false };
-/// assert!(questions(&responses, &ReadOptions::default(), &settled, input).is_ok());
+/// assert!(questions(&responses, &[]).is_err());
+/// assert!(questions(&responses, &["I1"]).is_ok());
 /// # Ok::<(), fedirt::Problems>(())
 /// ```
-pub use fedirt_data::{Settled, questions};
+pub use fedirt_data::questions;
+
+/// ```
+/// use fedirt::{Input, LongColumns, ReadOptions, read, read_key, read_map};
+///
+/// let key = read_key(Input::new("key.csv", "item,key\nI1,B\nI2,A=2|C=1\n".as_bytes()))?;
+/// assert_eq!(key[1].rule.code("c"), Some(1));
+/// let renamed = read_map(Input::new("names.csv", "name,item\nQ1,I1\n".as_bytes()))?;
+/// assert_eq!(renamed[0].item, "I1");
+/// let long = Some(LongColumns { id: "who".into(), item: "task".into(), response: "chosen".into() });
+/// let text = "who,task,chosen\na,Q1,B\na,I2,A\nb,Q1,C\nb,I2,D\n";
+/// let options = ReadOptions { key, renamed, long, ..ReadOptions::default() };
+/// let responses = read([Input::new("long.csv", text.as_bytes())], &options)?;
+/// assert_eq!(responses.sites[0].table.row(0), [1, 2]);
+/// assert_eq!(responses.sites[0].chosen[0].options, ["B", "C"]);
+/// # Ok::<(), fedirt::Problems>(())
+/// ```
+pub use fedirt_data::{ChosenOptions, KeyedItem, LongColumns, Renamed, ScoringRule, read_key, read_map};
 
 /// ```
 /// use fedirt::{FitError, FitOptions, Input, ReadOptions, fit, read, read_codebook};
@@ -131,7 +148,10 @@ pub use fedirt_data::{BookletItems, read_booklets};
 /// let _: &ScoreError = &errors.0[0];
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub use fedirt_data::{ItemBank, ScoreError, ScoreNote, ScoreOptions, Scores, SiteScores, StudentScore};
+pub use fedirt_data::{
+    ItemBank, PriorChoice, ReportScale, Rescaling, ScoreError, ScoreNote, ScoreOptions, Scores, SiteScores,
+    StudentScore,
+};
 
 /// ```
 /// # use fedirt::{FitOptions, Input, ReadOptions, compare, fit, read};

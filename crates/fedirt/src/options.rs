@@ -24,7 +24,8 @@ pub struct FitOptions {
     pub model: Option<String>,
     /// Models of single items, by name.
     pub item_models: Vec<(String, String)>,
-    /// The items with their categories and models; without it, those of the responses.
+    /// The items with their categories and models; without it, the codebook with which the responses were read, or the items
+    /// of the responses.
     pub codebook: Option<Vec<CodebookItem>>,
     /// Items with given parameters, which anchor the scale.
     pub fixed_items: Vec<FixedItem>,

@@ -42,14 +42,16 @@ pub struct Simulation {
 pub fn simulate(spec: &Spec) -> Result<Simulation, SpecError> {
     let drawn = simulate::simulate(spec)?;
     let items: Vec<String> = drawn.truth.items.iter().map(|item| item.name.clone()).collect();
-    let mut before = 0;
+    let (mut before, mut input) = (0, 0);
     let site = |(name, table): (String, fedirt_model::responses::ResponseTable)| {
         let rows = table.students();
         let ids = (before + 1..=before + rows).map(|student| format!("s{student}")).collect();
         before += rows;
-        let sources = vec![Source { file: name.clone(), rows }];
-        SiteResponses { name, items: items.clone(), ids: Some(ids), table, sources }
+        input += 1;
+        let sources = vec![Source { file: name.clone(), rows, input }];
+        let (items, lines) = (items.clone(), (1..=rows as u64).collect());
+        SiteResponses { name, items, ids: Some(ids), table, sources, lines, chosen: Vec::new() }
     };
     let sites = drawn.sites().into_iter().map(site).collect();
-    Ok(Simulation { truth: drawn.truth, responses: Responses { sites, notes: Vec::new() } })
+    Ok(Simulation { truth: drawn.truth, responses: Responses::of_sites(sites) })
 }

@@ -1,6 +1,6 @@
 //! Tables as CSV files: every digit, empty where there is no number.
 
-use crate::scores::SiteScores;
+use crate::scores::{PriorChoice, Scores};
 use fedirt_model::fit::{Covariance, Fit, FitSite, NamedNumbers};
 use fedirt_model::scoring::Method;
 use std::borrow::Cow;
@@ -97,37 +97,41 @@ pub fn covariance(out: &mut dyn Write, covariance: &Covariance) -> io::Result<()
     Ok(())
 }
 
-/// `scores.csv`: one line per student.
-pub fn scores(out: &mut dyn Write, method: Method, sites: &[SiteScores]) -> io::Result<()> {
-    let draws = match method {
-        Method::Pv { draws } => Some(draws),
-        Method::Eap | Method::Map | Method::Wle | Method::Ml => None,
+/// `scores.csv`: one line per student, in the order of the files. With a scale for reporting, each estimate stands on it as
+/// well, in a column whose name ends in `_scaled`.
+pub fn scores(out: &mut dyn Write, scores: &Scores) -> io::Result<()> {
+    let names: Vec<String> = match scores.method {
+        Method::Pv { draws } => (1..=draws).map(|m| format!("PV{m}")).collect(),
+        Method::Eap | Method::Map | Method::Wle | Method::Ml => vec!["F1".into(), "SE_F1".into()],
     };
-    let estimates = match draws {
-        None => "F1,SE_F1".to_owned(),
-        Some(draws) => (1..=draws).map(|m| format!("PV{m}")).collect::<Vec<_>>().join(","),
-    };
-    writeln!(out, "id,site,answered,raw,{estimates},Zh,infit,outfit")?;
-    for site in sites {
-        let name = quoted(&site.name);
-        for (row, student) in site.students.iter().enumerate() {
-            let id = match site.ids.as_ref().and_then(|ids| ids.get(row)) {
-                Some(id) => quoted(id),
-                None => Cow::Owned((row + 1).to_string()),
-            };
-            write!(out, "{id},{name},{},{}", student.answered, student.raw)?;
-            match draws {
-                None => {
-                    let score = student.score;
-                    write!(out, ",{},{}", optional(score.estimate), optional(score.standard_error))?;
-                }
-                Some(_) => {
-                    student.draws.iter().try_for_each(|value| write!(out, ",{}", number(*value)))?;
-                }
+    let scaled = scores.rescaling.iter().flat_map(|_| names.iter().map(|name| format!("{name}_scaled")));
+    let columns: Vec<String> = names.iter().cloned().chain(scaled).collect();
+    writeln!(out, "id,site,answered,raw,{},Zh,infit,outfit,prior", columns.join(","))?;
+    let prior = scores.prior.map_or("none", PriorChoice::name);
+    for (at, row) in scores.in_file_order() {
+        let site = &scores.sites[at];
+        let student = &site.students[row];
+        write!(out, "{},{},{},{}", quoted(&site.id(row)), quoted(&site.name), student.answered, student.raw)?;
+        let is_error = |k: usize| student.draws.is_empty() && k == 1;
+        let estimates: Vec<Option<f64>> = match scores.method {
+            Method::Pv { draws } => (0..draws).map(|m| student.draws.get(m).copied()).collect(),
+            Method::Eap | Method::Map | Method::Wle | Method::Ml => {
+                vec![student.score.estimate, student.score.standard_error]
             }
-            let fit = student.person_fit;
-            writeln!(out, ",{},{},{}", optional(fit.lz), optional(fit.infit), optional(fit.outfit))?;
+        };
+        let scaled = scores.rescaling.iter().flat_map(|scale| {
+            let on_scale = move |(k, value): (usize, &Option<f64>)| {
+                value.map(
+                    |value| if is_error(k) { scale.unit * value } else { scale.origin + scale.unit * value },
+                )
+            };
+            estimates.iter().enumerate().map(on_scale)
+        });
+        for value in estimates.iter().copied().chain(scaled) {
+            write!(out, ",{}", optional(value))?;
         }
+        let fit = student.person_fit;
+        writeln!(out, ",{},{},{},{prior}", optional(fit.lz), optional(fit.infit), optional(fit.outfit))?;
     }
     Ok(())
 }

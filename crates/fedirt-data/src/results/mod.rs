@@ -2,8 +2,10 @@
 
 pub mod csv;
 mod json;
+mod tables_json;
 
 pub use json::{NotAFit, fit_json, read_fit};
+pub use tables_json::{check_json, scores_json};
 
 use crate::text::listed;
 use fedirt_model::fit::{FitItem, Warning};

@@ -1,7 +1,7 @@
 //! Files that cannot be read: each complaint says where, what, and what would fix it.
 
 use crate::common::{Folder, bad, only, places, read, read_one};
-use fedirt_data::{Audience, Cause, Problems, ReadOption, ReadOptions};
+use fedirt_data::{Audience, Cause, NoteKind, Problems, ReadOption, ReadOptions};
 
 fn read_missing(files: &[std::path::PathBuf]) -> Problems {
     read(files, &ReadOptions::default()).expect_err("something is wrong")
@@ -74,17 +74,30 @@ fn an_unclosed_quote() {
 fn bytes_that_are_no_text() {
     let problems = bad(b"a,b\n0,1\n0,\0\n1,1\n");
     assert_eq!(places(&problems), [(Some(3), Some("b"), Cause::NulByte(3))]);
-    let problems = bad(b"a,b\n0,1\n1,1\n0,\xe4\n1,0\n");
-    assert_eq!(places(&problems), [(Some(4), Some("b"), Cause::NotUtf8 { byte: 3, value: 0xe4 })]);
-    let problems = bad(b"a,b\xff\n0,1\n");
-    assert_eq!(places(&problems), [(Some(1), None, Cause::NotUtf8 { byte: 4, value: 0xff })]);
-    let problems = bad(b"id,a,b\nJos\xe9,0,1\n");
-    assert_eq!(places(&problems), [(Some(2), Some("id"), Cause::NotUtf8 { byte: 4, value: 0xe9 })]);
+    // Bytes that Windows-1252 does not have, either.
+    let problems = bad(b"a,b\n0,1\n1,1\n0,\x81\n1,0\n");
+    assert_eq!(places(&problems), [(Some(4), Some("b"), Cause::NotUtf8 { byte: 3, value: 0x81 })]);
+    let problems = bad(b"a,b\x8f\n0,1\n");
+    assert_eq!(places(&problems), [(Some(1), None, Cause::NotUtf8 { byte: 4, value: 0x8f })]);
+    let problems = bad(b"id,a,b\nJos\x9d,0,1\n");
+    assert_eq!(places(&problems), [(Some(2), Some("id"), Cause::NotUtf8 { byte: 4, value: 0x9d })]);
     let problems = bad(b"a,b\n0,1\n\0\0\0\0\n");
     assert_eq!(places(&problems), [(Some(3), None, Cause::NulByte(1))]);
     // In a quoted field with a line break, too.
-    let problems = bad(b"id,a,b\n\"x\ny\xe9\",0,1\n");
-    assert_eq!(places(&problems), [(Some(3), Some("id"), Cause::NotUtf8 { byte: 2, value: 0xe9 })]);
+    let problems = bad(b"id,a,b\n\"x\ny\x81\",0,1\n");
+    assert_eq!(places(&problems), [(Some(3), Some("id"), Cause::NotUtf8 { byte: 2, value: 0x81 })]);
+    // What was read as UTF-8 or as Windows-1252 before stays so.
+    let problems = bad("id,a,b\né,0,1\n".bytes().chain(*b"Jos\xe9,0,1\n").collect::<Vec<_>>());
+    assert_eq!(places(&problems), [(Some(3), Some("id"), Cause::NotUtf8 { byte: 4, value: 0xe9 })]);
+    let problems = bad([&b"id,a,b\nJos\xe9,0,1\n"[..], "é,0,1\n".as_bytes()].concat());
+    assert_eq!(places(&problems), [(Some(3), None, Cause::MixedEncodings(2))]);
+}
+
+#[test]
+fn windows_1252_is_read_and_noted() {
+    let reading = read_one(b"id,a,b\nJos\xe9,0,1\n\"x\ny\xfc\",1,1\n", &ReadOptions::default()).unwrap();
+    assert_eq!(reading.sites[0].ids.as_deref(), Some(&["José".to_owned(), "x\nyü".to_owned()][..]));
+    assert!(reading.notes.iter().any(|note| note.kind == NoteKind::Windows1252(2)));
 }
 
 #[test]
@@ -92,7 +105,7 @@ fn other_formats_are_named() {
     for (start, what) in [
         (&b"PK\x03\x04..."[..], "an Excel or ZIP file"),
         (b"\x1f\x8b\x08", "a gzip file"),
-        (b"\xff\xfea\0,\0b\0", "a UTF-16 text"),
+        (b"\xff\xfea\0,\0b", "a damaged UTF-16 text"),
     ] {
         assert_eq!(only(&bad(start)).cause, Cause::NotText(what));
     }

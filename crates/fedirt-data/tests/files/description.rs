@@ -27,8 +27,8 @@ fn counts() {
 
     let text = about.to_string();
     assert!(text.starts_with("8 rows in 3 sites, 3 items; 20.0 % of the answers are missing.\n"), "{text}");
-    assert!(text.contains("item  sites  answered  missing  [0]  [1]  [2]\n"), "{text}");
-    assert!(text.contains("b         3         6   25.0 %    1    2    3\n"), "{text}");
+    assert!(text.contains("item  sites  answered  missing     p     r  [0]  [1]  [2]\n"), "{text}");
+    assert!(text.contains("b         3         6   25.0 %  0.67  0.59    1    2    3\n"), "{text}");
     assert!(text.contains("nothing can be estimated: c."), "{text}");
     assert!(text.contains("1 site has items with the same answer in every row"), "{text}");
     assert!(text.contains("1 item is given by fewer than half of the sites: c."), "{text}");

@@ -15,7 +15,10 @@ fn fixed(text: &str) -> Result<Vec<FixedItem>, Problems> {
 fn codebooks() {
     let items =
         codebook("Item;categories;label;model\nI1;2;first;\nI2;4;second;GRM\nI3;;third;2pl\n").unwrap();
-    assert_eq!(items[0], CodebookItem { name: "I1".into(), model: None, categories: Some(vec![0, 1]) });
+    assert_eq!(
+        items[0],
+        CodebookItem { name: "I1".into(), categories: Some(vec![0, 1]), ..CodebookItem::default() }
+    );
     assert_eq!(items[1].model.as_deref(), Some("grm"));
     assert_eq!(items[1].categories, Some(vec![0, 1, 2, 3]));
     assert_eq!(items[2].categories, None);

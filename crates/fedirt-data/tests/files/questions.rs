@@ -2,9 +2,15 @@
 
 use crate::common::{Folder, only, read};
 use fedirt_data::{
-    Audience, Cause, Input, NoteKind, Problems, ReadOptions, Responses, Settled, questions,
-    read as read_inputs,
+    Audience, Cause, Input, NoteKind, Problems, ReadOptions, Responses, questions, read as read_inputs,
 };
+
+/// What the caller has settled.
+#[derive(Default)]
+struct Settled {
+    codes: Vec<String>,
+    items: bool,
+}
 
 /// Reads inputs and asks.
 fn asked(
@@ -13,12 +19,12 @@ fn asked(
     settled: &Settled,
 ) -> Result<(Responses, Vec<NoteKind>), Problems> {
     let inputs = files.iter().map(|(name, text)| Input::new((*name).to_owned(), text.as_bytes()));
-    let responses = read_inputs(inputs, options)?;
-    let open = |name: &str| {
-        let (name, text) = files.iter().find(|(other, _)| *other == name)?;
-        Some(Input::new((*name).to_owned(), text.as_bytes()))
-    };
-    let notes = questions(&responses, options, settled, open)?;
+    let mut responses = read_inputs(inputs, options)?;
+    if settled.items {
+        responses = responses.items_are_chosen();
+    }
+    let codes: Vec<&str> = settled.codes.iter().map(String::as_str).collect();
+    let notes = questions(&responses, &codes)?;
     Ok((responses, notes.into_iter().map(|note| note.kind).collect()))
 }
 

@@ -98,12 +98,11 @@ impl OfficerSettings {
     /// The settings as options of the reader.
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
-            site: None,
             id: self.id.clone(),
             weight: self.weight.clone(),
-            items: Vec::new(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
+            ..ReadOptions::default()
         }
     }
 

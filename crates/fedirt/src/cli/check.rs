@@ -1,22 +1,30 @@
 //! `fedirt check`.
 
-use crate::args::CheckArgs;
+use crate::args::{CheckArgs, MissingAnswersArg};
 use crate::error::CliError;
 use crate::output::stdout;
+use fedirt::results::check_json;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
-    let options = args.columns.read_options(args.weight.as_ref());
-    let codebook = args.codebook.as_ref().map(|path| fedirt::read_codebook(fedirt::Input::file(path)));
+    let mut options = args.columns.read_options();
+    options.weight.clone_from(&args.weight);
+    options.missing_is_wrong = args.missing_answers == Some(MissingAnswersArg::Wrong);
+    let mut errors = Vec::new();
+    args.answers.add_to(&mut options, &mut errors);
     let reading = fedirt::read(crate::input::files(&args.files), &options);
-    let (codebook, reading) = match (codebook.transpose(), reading) {
-        (Ok(codebook), Ok(reading)) => (codebook, reading),
-        (codebook, reading) => {
-            let errors = [codebook.err(), reading.err()].into_iter().flatten().map(CliError::from);
-            return Err(CliError::Several(errors.collect()));
+    let reading = match reading {
+        Ok(reading) if errors.is_empty() => crate::input::ask(reading)?,
+        reading => {
+            errors.extend(reading.err().map(CliError::from));
+            return Err(CliError::Several(errors));
         }
     };
-    let reading = crate::input::ask(reading, &options, codebook.as_deref(), [])?;
-    stdout::print(&fedirt::check(&reading).told(fedirt::Audience::CommandLine))?;
+    let found = fedirt::check(&reading);
+    if args.json {
+        stdout::print_raw(&check_json(&found).map_err(CliError::Output)?)?;
+    } else if !args.quiet {
+        stdout::print(&found.told(fedirt::Audience::CommandLine))?;
+    }
     Ok(ExitCode::SUCCESS)
 }

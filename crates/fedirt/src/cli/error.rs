@@ -6,7 +6,8 @@ use crate::usage::UsageError;
 use fedirt::privacy::PrivateRefusal;
 use fedirt::results::NotAFit;
 use fedirt::{
-    Audience, BookletProblem, Errors, FitError, Input, ItemProblem, OptionProblem, Problems, ScoreError,
+    Audience, BookletProblem, Errors, FitError, Input, ItemProblem, OptionProblem, Problems, ReadOptions,
+    ScoreError,
 };
 use fedirt_coordinator::codebook::CodebookError;
 use fedirt_coordinator::edit::EditError;
@@ -112,14 +113,14 @@ impl From<Errors<ScoreError>> for CliError {
 
 impl CliError {
     /// An error of a calibration in terms of the flags.
-    pub(crate) fn fit(error: FitError, args: &FitArgs) -> Self {
+    pub(crate) fn fit(error: FitError, args: &FitArgs, options: &ReadOptions) -> Self {
         let path = || args.booklets.clone().unwrap_or_default();
         match error {
+            FitError::Questions(problems) => Self::Files(problems),
             FitError::Options(problems) => Self::several(problems, Self::Flag),
             FitError::Items(problems) => Self::several(problems, |mut problem| {
                 if let ItemProblem::UndeclaredCode(found) = &mut problem {
-                    let options = args.columns.read_options(args.weight.as_ref());
-                    found.locate(&options, |file| Some(Input::file(Path::new(file))));
+                    found.locate(options, |file| Some(Input::file(Path::new(file))));
                 }
                 Self::Item(problem)
             }),

@@ -1,14 +1,15 @@
 //! `fedirt score`.
 
-use crate::args::{MethodArg, ScoreArgs};
+use crate::args::{MethodArg, MissingAnswersArg, PriorArg, ScoreArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::progress::Progress;
 use crate::report::read_fit;
 use crate::usage::UsageError;
-use fedirt_data::results::csv;
+use fedirt_data::results::{csv, scores_json};
 use fedirt_data::{Audience, ScoreOptions, files};
 use fedirt_model::scoring::Method;
+use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
@@ -16,13 +17,15 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     let options = options(args);
     let progress = Progress::new();
     progress.say("reading");
-    let reading =
-        fedirt_data::read(crate::input::files(&args.files), &args.columns.read_options(args.weight.as_ref()))
-            .map_err(CliError::from);
+    let (mut read_options, mut errors) = (args.columns.read_options(), Vec::new());
+    read_options.weight.clone_from(&args.weight);
+    read_options.missing_is_wrong = args.missing_answers == Some(MissingAnswersArg::Wrong);
+    args.answers.add_to(&mut read_options, &mut errors);
+    let reading = fedirt_data::read(crate::input::files(&args.files), &read_options).map_err(CliError::from);
     let (fit, reading) = match (read_fit(&args.fit), reading) {
-        (Ok(fit), Ok(reading)) => (fit, reading),
+        (Ok(fit), Ok(reading)) if errors.is_empty() => (fit, reading),
         (fit, reading) => {
-            let errors = [fit.err(), reading.err()].into_iter().flatten().collect();
+            errors.extend([fit.err(), reading.err()].into_iter().flatten());
             CliError::unless_empty(errors)?;
             return Ok(ExitCode::from(2));
         }
@@ -35,16 +38,24 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     let scores = fedirt::score(&fit, &reading, &options)?;
     drop(progress);
     notes.extend(scores.notes.iter().map(|note| note.told(Audience::CommandLine)));
-    notes.iter().for_each(|note| stderr::note(note));
+    if !args.quiet {
+        notes.iter().for_each(|note| stderr::note(note));
+    }
+    let write = |out: &mut dyn Write| match args.json {
+        true => out.write_all(scores_json(&scores)?.as_bytes()),
+        false => csv::scores(out, &scores),
+    };
     let rows: usize = scores.sites.iter().map(|site| site.students.len()).sum();
     match &args.out {
         Some(path) => {
-            files::replace(path, |out| csv::scores(out, scores.method, &scores.sites))?;
-            stderr::note(&format!("wrote {rows} scores to {}", path.display()));
+            files::replace(path, |out| write(out))?;
+            if !args.quiet {
+                stderr::note(&format!("wrote {rows} scores to {}", path.display()));
+            }
         }
         None => {
             let mut text = Vec::new();
-            csv::scores(&mut text, scores.method, &scores.sites).map_err(CliError::Output)?;
+            write(&mut text).map_err(CliError::Output)?;
             stdout::print_raw(&String::from_utf8_lossy(&text))?;
         }
     }
@@ -59,6 +70,15 @@ fn check_flags(args: &ScoreArgs) -> Result<(), CliError> {
                 problems.push(UsageError::OnlyWith { flag, with: "--method pv" });
             }
         }
+    }
+    let posterior = !matches!(args.method, MethodArg::Wle | MethodArg::Ml);
+    if args.score_scale.prior.is_some() && !posterior {
+        let reason = "--method wle and ml use no prior";
+        problems.push(UsageError::Excluded { flag: "--prior", reason });
+    }
+    if args.score_scale.prior == Some(PriorArg::Common) && args.site_effect.is_some() {
+        let reason = "it moves the prior of a site, and --prior common is that of all students";
+        problems.push(UsageError::Excluded { flag: "--site-effect", reason });
     }
     if args.site_effect.is_some() && matches!(args.method, MethodArg::Wle | MethodArg::Ml) {
         let reason = "it moves the prior, which --method wle and ml do not use";
@@ -78,5 +98,9 @@ fn options(args: &ScoreArgs) -> ScoreOptions {
         MethodArg::Ml => Method::Ml,
         MethodArg::Pv => Method::Pv { draws: args.draws.map_or(5, usize::from) },
     };
-    ScoreOptions { method, seed: args.seed.unwrap_or(1), site_effect: args.site_effect }
+    let mut options = ScoreOptions { method, ..ScoreOptions::default() };
+    options.seed = args.seed.unwrap_or(options.seed);
+    options.site_effect = args.site_effect;
+    args.score_scale.add_to(&mut options);
+    options
 }

@@ -77,7 +77,10 @@ fn codes_that_a_codebook_does_not_have() {
     bench.write("book.csv", format!("item,categories\n{rest}M6,2\n"));
     refused(&bench, "north.csv --codebook book.csv", &["item M6 has 2 categories", "codes 0, 1, 2"]);
     bench.write("short.csv", format!("item,categories\n{rest}"));
-    refused(&bench, "north.csv --codebook short.csv", &["item M6 is not in the codebook"]);
+    // A codebook selects; items that are selected beside it have to be in it.
+    let (out, _) = bench.expect(0, "fit north.csv --codebook short.csv");
+    assert!(out.contains("1 column is not among the selected items: `M6`"), "{out}");
+    refused(&bench, "north.csv --codebook short.csv --items M*", &["item M6 is not in the codebook"]);
     bench.write("fixed.csv", "item,a,d\nX1,1,0\nX2,1,0\n");
     refused(&bench, "north.csv --fixed-items fixed.csv", &["X1, X2", "matched by name"]);
 }

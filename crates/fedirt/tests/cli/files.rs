@@ -87,7 +87,10 @@ fn everything_is_there_and_can_be_read() {
     assert!(sites.starts_with("site,n,effect,se\nnorth,120,"), "{sites}");
 
     let scores = bench.read("results/run/scores.csv");
-    assert!(scores.starts_with("id,site,answered,raw,F1,SE_F1,Zh,infit,outfit\nnorth0,north,"), "{scores}");
+    assert!(
+        scores.starts_with("id,site,answered,raw,F1,SE_F1,Zh,infit,outfit,prior\nnorth0,north,"),
+        "{scores}"
+    );
     assert_eq!(rows(&scores).len(), 370);
 
     let covariance = bench.read("results/run/covariance.csv");

@@ -8,6 +8,7 @@ mod files;
 mod flags;
 mod hidden;
 mod messy;
+mod messy_table;
 mod neighbours;
 mod network;
 mod output;

@@ -8,9 +8,9 @@ const LSAT7: [usize; 32] = [
     12, 19, 1, 7, 3, 19, 3, 17, 10, 5, 3, 7, 7, 23, 8, 28, 7, 39, 11, 34, 14, 51, 15, 90, 6, 25, 7, 35, 18,
     136, 32, 308,
 ];
-const NAMES: [&str; 5] = ["i1", "i2", "i3", "i4", "i5"];
+pub(crate) const NAMES: [&str; 5] = ["i1", "i2", "i3", "i4", "i5"];
 
-fn lsat7() -> Vec<Vec<String>> {
+pub(crate) fn lsat7() -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for (pattern, count) in LSAT7.iter().enumerate() {
         let row: Vec<String> = (0..5).rev().map(|bit| (pattern >> bit & 1).to_string()).collect();
@@ -20,7 +20,7 @@ fn lsat7() -> Vec<Vec<String>> {
 }
 
 /// A linear congruential generator: the same choice on every machine.
-struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
     /// True in `percent` of a hundred cases.
@@ -31,7 +31,7 @@ impl Chance {
 }
 
 /// LSAT 7 with another text in some percent of the cells.
-fn spoilt(percent: u64, cell: impl Fn(usize, &str) -> String) -> Vec<Vec<String>> {
+pub(crate) fn spoilt(percent: u64, cell: impl Fn(usize, &str) -> String) -> Vec<Vec<String>> {
     let (mut rows, mut chance) = (lsat7(), Chance(1970));
     for (at, value) in rows.iter_mut().flatten().enumerate() {
         if chance.falls(percent) {
@@ -41,13 +41,13 @@ fn spoilt(percent: u64, cell: impl Fn(usize, &str) -> String) -> Vec<Vec<String>
     rows
 }
 
-fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> String {
     let lines: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
     format!("{}\n{}\n", header.join(","), lines.join("\n"))
 }
 
 /// LSAT 7 with a further column at its end.
-fn with_column(name: &str, value: impl Fn(usize, &[String]) -> String) -> String {
+pub(crate) fn with_column(name: &str, value: impl Fn(usize, &[String]) -> String) -> String {
     let header = [&NAMES[..], &[name]].concat();
     let mut rows = lsat7();
     for (at, row) in rows.iter_mut().enumerate() {
@@ -67,7 +67,7 @@ fn asked(bench: &Bench, arguments: &str, wanted: &[&str]) {
     }
 }
 
-fn same_estimates(one: &Value, other: &Value) {
+pub(crate) fn same_estimates(one: &Value, other: &Value) {
     for part in ["items", "loglik", "n"] {
         assert_close(&one[part], &other[part], 0.0, part);
     }
@@ -170,7 +170,7 @@ fn items_that_sites_spell_differently() {
 }
 
 /// LSAT 7 as a long file.
-fn long(rows: &[Vec<String>]) -> String {
+pub(crate) fn long(rows: &[Vec<String>]) -> String {
     let mut text = "id,item,resp\n".to_owned();
     for (student, row) in rows.iter().enumerate() {
         for (item, cell) in NAMES.iter().zip(row) {
@@ -181,7 +181,7 @@ fn long(rows: &[Vec<String>]) -> String {
 }
 
 /// LSAT 7 as a scale from 1 to 5: two neighbouring items and the last make one of them.
-fn scale(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+pub(crate) fn scale(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let right = |row: &[String], at: usize| usize::from(row[at % 5] == "1");
     let cell = |row: &[String], at| 1 + right(row, at) + 2 * right(row, at + 1) + right(row, at + 2);
     rows.iter().map(|row| (0..5).map(|at| cell(row, at).to_string()).collect()).collect()

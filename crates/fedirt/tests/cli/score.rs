@@ -48,7 +48,7 @@ fn all_methods() {
     for method in ["map", "wle", "ml"] {
         let (out, _) =
             bench.expect(0, &format!("score out/fit.json all.csv --site school --method {method}"));
-        assert!(out.starts_with("id,site,answered,raw,F1,SE_F1,Zh,infit,outfit\n"), "{method}");
+        assert!(out.starts_with("id,site,answered,raw,F1,SE_F1,Zh,infit,outfit,prior\n"), "{method}");
         let empty = rows(&out).iter().filter(|row| row[4].is_empty()).count();
         assert_eq!(empty > 0, method == "ml", "perfect rows have no ML estimate, and {method} left {empty}");
     }
@@ -66,7 +66,7 @@ fn plausible_values_depend_on_seed_and_row_only() {
     };
     let (one, err) = run("--draws 3", "1");
     assert!(err.contains("seed 1"), "{err}");
-    assert!(one.starts_with("id,site,answered,raw,PV1,PV2,PV3,Zh,infit,outfit\n"), "{one}");
+    assert!(one.starts_with("id,site,answered,raw,PV1,PV2,PV3,Zh,infit,outfit,prior\n"), "{one}");
     let (two, err) = run("--draws 3 --seed 1", "2");
     assert!(one == two && !err.contains("seed"), "{err}");
     assert!(run("--draws 3 --seed 2", "1").0 != one);
@@ -109,4 +109,79 @@ fn things_that_are_no_fit() {
     }
     let (_, err) = bench.expect(2, "score none.json none.csv");
     assert!(err.matches("error:").count() == 2 && err.contains("none.csv"), "{err}");
+}
+
+/// Students of two sites in turn; the sixth row has no answer.
+fn in_turn(bench: &Bench) -> Vec<String> {
+    let table = bench.read("all.csv");
+    let (north, others): (Vec<&str>, Vec<&str>) =
+        table.lines().skip(1).partition(|line| line.contains(",north,"));
+    let mut lines: Vec<String> =
+        north.iter().zip(&others).flat_map(|(one, two)| [one.to_string(), two.to_string()]).collect();
+    lines[5] = "nobody,south,,,,,,".into();
+    bench.write("turns.csv", format!("{}\n{}\n", table.lines().next().expect("a header"), lines.join("\n")));
+    lines.iter().map(|line| line.split(',').next().expect("an id").to_owned()).collect()
+}
+
+#[test]
+fn rows_stand_in_the_order_of_the_file_and_without_an_answer_there_is_no_score() {
+    let bench = Bench::simulated();
+    let ids = in_turn(&bench);
+    let (out, _) = bench.expect(0, "fit turns.csv --site school --out out");
+    assert!(out.contains("1 student has no answer and no score: nobody (south)"), "{out}");
+    let (scored, err) = bench.expect(0, "score out/fit.json turns.csv --site school");
+    assert!(err.contains("no score: nobody (south)"), "{err}");
+    for scores in [bench.read("out/scores.csv"), scored] {
+        let table = rows(&scores);
+        assert_eq!(table.iter().map(|row| row[0]).collect::<Vec<_>>(), ids);
+        assert_eq!(table[5][2..], ["0", "0", "", "", "", "", "", "site"]);
+    }
+    let (values, _) = bench.expect(0, "score out/fit.json turns.csv --site school --method pv --draws 2");
+    assert_eq!(rows(&values)[5][3..6], ["0", "", ""]);
+    let (json, _) = bench.expect(0, "score out/fit.json turns.csv --site school --json --quiet");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (json["students"][5]["id"].as_str(), json["students"][5]["F1"].is_null()),
+        (Some("nobody"), true)
+    );
+}
+
+#[test]
+fn the_same_answers_have_the_same_score_under_a_common_prior() {
+    let bench = Bench::simulated();
+    let (out, _) = bench.expect(0, "fit all.csv --site school --out out");
+    assert!(out.contains("--prior common"), "{out}");
+    let answers = "0,1,0,1,1,2";
+    bench.write(
+        "same.csv",
+        format!("school,M1,M2,M3,M4,M5,M6\nnorth,{answers}\nwest,{answers}\nelsewhere,{answers}\n"),
+    );
+    let scores = |flags: &str| -> Vec<Vec<f64>> {
+        let (out, _) = bench.expect(0, &format!("score out/fit.json same.csv --site school {flags}"));
+        rows(&out)
+            .iter()
+            .map(|row| row[4..row.len() - 4].iter().map(|x| x.parse().unwrap()).collect())
+            .collect()
+    };
+    let site = scores("");
+    assert!(site[0][0] < site[1][0] - 0.05, "{site:?}");
+    let common = scores("--prior common");
+    assert_eq!(common[0], common[1]);
+    assert_eq!(common[0], common[2]);
+    let wle = scores("--method wle");
+    // The search for it starts where the site's prior is.
+    assert!((wle[0][0] - wle[1][0]).abs() < 1e-9 && (wle[0][1] - wle[1][1]).abs() < 1e-9, "{wle:?}");
+    // 500 and 100 belong to the mixture of the sites' normal distributions.
+    let fit = bench.json("out/fit.json");
+    let of = |site: &serde_json::Value| (site["n"].as_f64().unwrap(), site["effect"].as_f64().unwrap());
+    let sites: Vec<(f64, f64)> = fit["sites"].as_array().unwrap().iter().map(of).collect();
+    let n: f64 = sites.iter().map(|(n, _)| n).sum();
+    let mean = sites.iter().map(|(n, effect)| n * effect).sum::<f64>() / n;
+    let spread = sites.iter().map(|(n, effect)| n * (effect - mean).powi(2)).sum::<f64>() / n;
+    let sd = (1.0 + spread).sqrt();
+    let scaled = scores("--prior common --scale mean=500,sd=100");
+    assert!((scaled[0][2] - (500.0 + 100.0 * (common[0][0] - mean) / sd)).abs() < 1e-9, "{scaled:?}");
+    assert!((scaled[0][3] - 100.0 * common[0][1] / sd).abs() < 1e-9, "{scaled:?}");
+    bench.expect(2, "score out/fit.json same.csv --site school --method wle --prior common");
+    bench.expect(2, "fit all.csv --site school --prior common");
 }

@@ -1,6 +1,7 @@
 //! `fedirt check`.
 
-use super::ColumnArgs;
+use super::fit::MissingAnswersArg;
+use super::{AnswerArgs, ColumnArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -15,14 +16,23 @@ pub(crate) struct CheckArgs {
     /// Column of student weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
-    /// Items and their categories (CSV: item, categories, lowest); codes that are declared here raise no questions
-    #[arg(long, value_name = "FILE", help_heading = "Columns")]
-    pub codebook: Option<PathBuf>,
+    #[command(flatten)]
+    pub answers: AnswerArgs,
+    /// Answers that are missing, where the item was given [default: counted]
+    #[arg(long, value_name = "HOW", help_heading = "Answers")]
+    pub missing_answers: Option<MissingAnswersArg>,
+    /// Print JSON: counts and classical statistics
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print nothing where nothing is wrong
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub quiet: bool,
 }
 
 const EXAMPLES: &str = "Examples:
   fedirt check north.csv south.csv west.csv
   fedirt check exam.csv --site school --id student --missing 9,99
+  fedirt check options.csv --key key.csv
 
 No model is fitted and no file is written.
 Exit status: 0 the files can be read, 2 they cannot (all problems are listed).";

@@ -1,6 +1,6 @@
 //! `fedirt fit`.
 
-use super::ColumnArgs;
+use super::{AnswerArgs, ColumnArgs, ScoreScaleArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use fedirt_model::items::{self, ALIASES, ItemModel, MODELS};
@@ -61,12 +61,12 @@ impl AlgorithmArg {
     }
 }
 
-/// Treatment of rows that lack an answer, in private fits.
+/// Treatment of answers that are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MissingAnswersArg {
-    /// the row is left out; the number of complete rows is estimated
+    /// they are left out; private fits leave the whole row out, and estimate the number of complete rows
     Counted,
-    /// the answer is scored as the lowest category
+    /// they are scored as the lowest category
     Wrong,
 }
 
@@ -107,6 +107,8 @@ pub(crate) struct FitArgs {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub columns: ColumnArgs,
+    #[command(flatten)]
+    pub answers: AnswerArgs,
     /// Column of student weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
@@ -125,10 +127,6 @@ pub(crate) struct FitArgs {
     /// Site effects [default: fixed if there are several sites, else none]
     #[arg(long, value_name = "KIND", help_heading = "Model")]
     pub effects: Option<EffectsArg>,
-    /// Codebook (CSV: item, model, categories, lowest code): fixes items and categories. Private fits take categories from here
-    /// only; without a codebook all items are 0/1
-    #[arg(long, value_name = "FILE", help_heading = "Model")]
-    pub codebook: Option<PathBuf>,
     /// Items with given parameters, which anchor the scale (CSV: item, a, d or b; the items.csv of a fit can be used)
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub fixed_items: Option<PathBuf>,
@@ -160,8 +158,8 @@ pub(crate) struct FitArgs {
     /// With --private or fedirt-dp: booklets (CSV: booklet, item) where students were given different items
     #[arg(long, value_name = "FILE", help_heading = "Privacy")]
     pub booklets: Option<PathBuf>,
-    /// With --private or fedirt-dp: leave out rows that lack an answer, or score the answer as wrong
-    #[arg(long, value_name = "HOW", help_heading = "Privacy")]
+    /// Answers that are missing, where the item was given [default: counted]
+    #[arg(long, value_name = "HOW", help_heading = "Answers")]
     pub missing_answers: Option<MissingAnswersArg>,
     /// With --private and --effects none: SD of ability between sites [default: 0]
     #[arg(long, value_name = "SD", allow_hyphen_values = true, help_heading = "Privacy")]
@@ -219,12 +217,17 @@ pub(crate) struct FitArgs {
     /// Leave out scores.csv
     #[arg(long, help_heading = "Output")]
     pub no_scores: bool,
+    #[command(flatten)]
+    pub score_scale: ScoreScaleArgs,
     /// Write everything that a site would send to transcript.jsonl (needs --out)
     #[arg(long, requires = "out", help_heading = "Output")]
     pub transcript: bool,
     /// Print fit.json on standard output, and nothing else there
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+    /// Print no tables, warnings or notes: files and exit status say it all
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub quiet: bool,
 }
 
 impl FitArgs {

@@ -12,6 +12,7 @@ mod site;
 #[cfg(feature = "studies")]
 mod study;
 
+use crate::error::CliError;
 use anstyle::AnsiColor;
 pub(crate) use check::CheckArgs;
 use clap::builder::Styles;
@@ -21,6 +22,7 @@ pub(crate) use coordinator::{
     CoordinatorStartArgs, CoordinatorStatusArgs, ModeArg,
 };
 pub(crate) use demo::DemoArgs;
+use fedirt::{Input, LongColumns, Problems, ReadOptions, read_codebook, read_key, read_map};
 #[cfg(feature = "studies")]
 pub(crate) use fit::PresetArg;
 pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, QuadratureArg};
@@ -28,12 +30,13 @@ pub(crate) use privacy::{
     AuditArgs, EpsilonArgs, NoiseArgs, PlanArgs, PrivacyArgs, PrivacyCommand, RoundsOfSampling,
 };
 pub(crate) use report::ReportArgs;
-pub(crate) use score::{MethodArg, ScoreArgs};
+pub(crate) use score::{MethodArg, PriorArg, ScoreArgs, ScoreScaleArgs};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use site::{
     SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePagesArgs, SitePreviewArgs,
     SiteStatusArgs, SiteWithdrawArgs,
 };
+use std::path::PathBuf;
 #[cfg(feature = "studies")]
 pub(crate) use study::{
     AttackArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs,
@@ -118,14 +121,69 @@ pub(crate) struct ColumnArgs {
 
 impl ColumnArgs {
     /// The flags as options of the reader.
-    pub(crate) fn read_options(&self, weight: Option<&String>) -> fedirt_data::ReadOptions {
-        fedirt_data::ReadOptions {
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions {
             site: self.site.clone(),
             id: self.id.clone(),
-            weight: weight.cloned(),
             items: self.items.clone(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
+            ..ReadOptions::default()
         }
+    }
+}
+
+/// What items are called and how their answers become codes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AnswerArgs {
+    /// Codebook (CSV: item, then any of categories, lowest, model, aliases, missing, levels, scores, key, reverse): it selects
+    /// the items and says what their answers are; private fits take categories from here alone
+    #[arg(long, value_name = "FILE", help_heading = "Answers")]
+    pub codebook: Option<PathBuf>,
+    /// Answer key (CSV: item, key) of files that hold options: B, or B|C, or A=2|B=1
+    #[arg(long, value_name = "FILE", help_heading = "Answers")]
+    pub key: Option<PathBuf>,
+    /// Names in the files (CSV: name, item) that stand for items
+    #[arg(long, value_name = "FILE", help_heading = "Answers")]
+    pub map: Option<PathBuf>,
+    /// The columns of long files, with a line for each answer [default: item and resp, where there are such]
+    #[arg(
+        long,
+        value_name = "id=A,item=B,resp=C",
+        value_parser = parse_long,
+        conflicts_with = "id",
+        help_heading = "Answers"
+    )]
+    pub long: Option<LongColumns>,
+}
+
+impl AnswerArgs {
+    /// Adds them to the options of the reader; what is wrong with the files that they name is added to the errors.
+    pub(crate) fn add_to(&self, options: &mut ReadOptions, errors: &mut Vec<CliError>) {
+        let mut keep = |problems: Problems| errors.push(problems.into());
+        if let Some(path) = &self.codebook {
+            options.codebook = read_codebook(Input::file(path)).map_err(&mut keep).ok();
+        }
+        if let Some(path) = &self.key {
+            options.key = read_key(Input::file(path)).map_err(&mut keep).unwrap_or_default();
+        }
+        if let Some(path) = &self.map {
+            options.renamed = read_map(Input::file(path)).map_err(&mut keep).unwrap_or_default();
+        }
+        options.long = self.long.clone();
+    }
+}
+
+fn parse_long(text: &str) -> Result<LongColumns, String> {
+    let mut columns = [("id", None), ("item", None), ("resp", None)];
+    for part in text.split(',') {
+        let (name, column) = part.split_once('=').ok_or_else(|| format!("{part:?} is not NAME=COLUMN"))?;
+        let place = columns.iter_mut().find(|(known, _)| *known == name.trim());
+        let (_, place) = place.ok_or_else(|| format!("{name:?} is none of id, item and resp"))?;
+        *place = Some(column.trim().to_owned());
+    }
+    match columns.map(|(_, column)| column) {
+        [Some(id), Some(item), Some(response)] => Ok(LongColumns { id, item, response }),
+        _ => Err("id, item and resp are needed".to_owned()),
     }
 }

@@ -1,6 +1,9 @@
 //! `fedirt site`.
 
+use super::AnswerArgs;
+use crate::error::CliError;
 use clap::{Args, Subcommand};
+use fedirt::ReadOptions;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -94,19 +97,24 @@ pub(crate) struct OwnFiles {
     /// Column of student weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
+    #[command(flatten)]
+    pub answers: AnswerArgs,
 }
 
 impl OwnFiles {
     /// The flags as options of the reader.
-    pub(crate) fn read_options(&self) -> fedirt_data::ReadOptions {
-        fedirt_data::ReadOptions {
-            site: None,
+    pub(crate) fn read_options(&self) -> Result<ReadOptions, CliError> {
+        let mut options = ReadOptions {
             id: self.id.clone(),
             weight: self.weight.clone(),
-            items: Vec::new(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
-        }
+            ..ReadOptions::default()
+        };
+        let mut errors = Vec::new();
+        self.answers.add_to(&mut options, &mut errors);
+        CliError::unless_empty(errors)?;
+        Ok(options)
     }
 }
 

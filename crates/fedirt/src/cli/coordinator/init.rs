@@ -50,15 +50,11 @@ fn next_steps(args: &CoordinatorInitArgs) -> String {
 
 /// The text of the plan, after it was checked.
 fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
-    let options = args.columns.read_options(None);
+    let options = args.columns.read_options();
     let reading = args.items_from.as_ref().map(|file| {
         let reading = fedirt::read(crate::input::files(std::slice::from_ref(file)), &options)?;
         // The categories of a private plan do not come from the answers, so there are no questions about them.
-        if args.mode == ModeArg::Private {
-            Ok(reading)
-        } else {
-            crate::input::ask(reading, &options, None, [])
-        }
+        if args.mode == ModeArg::Private { Ok(reading) } else { crate::input::ask(reading) }
     });
     let reading = reading.transpose()?;
     let items = match (&reading, &args.codebook) {

@@ -14,7 +14,7 @@ use crate::output::{stderr, stdout};
 use crate::progress::{Progress, Watcher};
 use crate::terminal;
 use fedirt::results::fit_json;
-use fedirt::{Audience, Calibration, Fit, Transcript, prepare};
+use fedirt::{Audience, Calibration, Fit, ScoreOptions, Transcript, prepare};
 use fedirt_data::files::ResultFolder;
 use fedirt_data::text::listed;
 use rand::rand_core::UnwrapErr;
@@ -34,28 +34,17 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         None
     });
     progress.say("reading");
-    let read_options = args.columns.read_options(args.weight.as_ref());
+    let read_options = options::reading(args, &mut errors);
     let options = options::with_files(args, &mut errors);
-    let responses = fedirt::read(crate::input::files(&args.files), &read_options);
-    // Whether there are questions depends on answers, so that a private fit must not ask. If the codebook could not be read, the
-    // questions would be misleading.
-    let asks = !args.hides_students() && args.codebook.is_some() == options.codebook.is_some();
-    let responses = responses.and_then(|responses| {
-        if !asks {
-            return Ok(responses);
-        }
-        let fixed = options.fixed_items.iter().map(|item| item.name.as_str());
-        crate::input::ask(responses, &read_options, options.codebook.as_deref(), fixed)
-    });
-    let responses = match responses {
+    let responses = match fedirt::read(crate::input::files(&args.files), &read_options) {
         Ok(responses) if errors.is_empty() => responses,
-        Ok(_) => return Err(CliError::Several(errors)),
-        Err(problems) => {
-            errors.push(problems.into());
+        responses => {
+            errors.extend(responses.err().map(CliError::from));
             return Err(CliError::Several(errors));
         }
     };
-    let prepared = prepare(&responses, &options).map_err(|error| CliError::fit(error, args))?;
+    let wrong = |error| CliError::fit(error, args, &read_options);
+    let prepared = prepare(&responses, &options).map_err(wrong)?;
     // The calibration has its own tables with the columns of its codebook.
     drop(responses);
     let transcript = match &folder {
@@ -71,7 +60,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         // Without research, the rules have refused fedirt-dp.
         _ => {
             let run = prepared.run(&mut UnwrapErr(SysRng), &mut watcher);
-            run.map_err(|error| CliError::fit(error, args))?
+            run.map_err(wrong)?
         }
     };
     let transcript = watcher.transcript;
@@ -85,7 +74,12 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         } else {
             progress.say("scoring");
             notes.extend(calibration.scored_without_effect().map(|note| format!("scores.csv: {note}")));
-            Some(calibration.scores()?)
+            let mut options = ScoreOptions::default();
+            args.score_scale.add_to(&mut options);
+            let scores = calibration.scores(&options)?;
+            let told = scores.notes.iter().map(|note| note.told(Audience::CommandLine));
+            notes.extend(told.map(|note| format!("scores.csv: {note}")));
+            Some(scores)
         };
         progress.say(format!("writing {}", path.display()));
         written = Some((path, results::write(folder, &calibration, scores.as_ref(), transcript)?));
@@ -109,6 +103,9 @@ fn tell(
     written: Option<(std::path::PathBuf, results::Written)>,
 ) -> Result<(), CliError> {
     let fit = &calibration.fit;
+    if args.quiet {
+        return Ok(());
+    }
     if args.hides_students() {
         // These notes are for the holder of the data, and not part of a result that may be shared.
         notes.drain(..).for_each(|note| stderr::note(&note));

@@ -4,7 +4,7 @@ use crate::args::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, Quadratu
 use crate::error::CliError;
 use fedirt::{
     AlgorithmKind, Effects, FitMode, FitOptions, GridSpec, Input, MissingAnswers, PrivateOptions, Problems,
-    Settings, Weighting, read_booklets, read_codebook, read_fixed_items,
+    ReadOptions, Settings, Weighting, read_booklets, read_fixed_items,
 };
 
 /// The options from flags, without the files that the flags name.
@@ -37,15 +37,23 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
 pub(super) fn with_files(args: &FitArgs, errors: &mut Vec<CliError>) -> FitOptions {
     let mut options = of_flags(args);
     let mut keep = |problems: Problems| errors.push(problems.into());
-    if let Some(path) = &args.codebook {
-        options.codebook = read_codebook(Input::file(path)).map_err(&mut keep).ok();
-    }
     if let Some(path) = &args.fixed_items {
         options.fixed_items = read_fixed_items(Input::file(path)).map_err(&mut keep).unwrap_or_default();
     }
     if let (FitMode::Private(private), Some(path)) = (&mut options.mode, &args.booklets) {
         private.booklets = read_booklets(Input::file(path)).map_err(&mut keep).unwrap_or_default();
     }
+    options
+}
+
+/// What the flags say about the files of answers; what is wrong with the files that they name is added to the errors.
+pub(super) fn reading(args: &FitArgs, errors: &mut Vec<CliError>) -> ReadOptions {
+    let mut options = args.columns.read_options();
+    options.weight.clone_from(&args.weight);
+    // A private fit knows booklets, and counts missing answers itself.
+    options.missing_is_wrong =
+        args.missing_answers == Some(MissingAnswersArg::Wrong) && !args.hides_students();
+    args.answers.add_to(&mut options, errors);
     options
 }
 

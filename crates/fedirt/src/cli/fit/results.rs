@@ -39,7 +39,7 @@ pub(super) fn write(
         ("sites.csv", Box::new(|out| csv::sites(out, &fit.sites))),
     ];
     if let Some(scores) = scores {
-        files.push(("scores.csv", Box::new(|out| csv::scores(out, scores.method, &scores.sites))));
+        files.push(("scores.csv", Box::new(|out| csv::scores(out, scores))));
     }
     files.push(("covariance.csv", Box::new(|out| csv::covariance(out, covariance))));
     files.push(("report.html", Box::new(|out| out.write_all(report(fit).as_bytes()))));

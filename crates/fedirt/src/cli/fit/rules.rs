@@ -11,9 +11,19 @@ pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
         options::of_flags(args).problems().into_iter().map(CliError::Flag).collect();
     let threads = args.threads.filter(|threads| *threads < 1);
     let threads = threads.map(|threads| UsageError::value("--threads", threads, "at least 1 is needed"));
-    let problems = threads.into_iter().chain(privacy(args)).chain(unused(args));
+    let problems = threads.into_iter().chain(scores(args)).chain(privacy(args)).chain(unused(args));
     errors.extend(problems.map(CliError::Usage));
     CliError::unless_empty(errors)
+}
+
+/// Flags about scores.csv where none is written.
+fn scores(args: &FitArgs) -> Vec<UsageError> {
+    let flags =
+        [("--prior", args.score_scale.prior.is_some()), ("--scale", args.score_scale.scale.is_some())];
+    let written = args.out.is_some() && !args.no_scores;
+    let unused = flags.into_iter().filter(|(_, given)| *given && !written);
+    let reason = "it is about scores.csv, which is written with --out and without --no-scores";
+    unused.map(|(flag, _)| UsageError::Excluded { flag, reason }).collect()
 }
 
 /// Flags that --private and fedirt-dp require or exclude.
@@ -25,7 +35,6 @@ fn privacy(args: &FitArgs) -> Vec<UsageError> {
             ("--epsilon", args.epsilon.is_some()),
             ("--delta", args.delta.is_some()),
             ("--colluders", args.colluders.is_some()),
-            ("--missing-answers", args.missing_answers.is_some()),
             ("--site-sd", args.site_sd.is_some()),
             ("--booklets", args.booklets.is_some()),
         ] {

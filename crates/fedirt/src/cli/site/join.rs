@@ -13,7 +13,7 @@ use std::process::ExitCode;
 pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError> {
     let study = home.known_study(&args.study).and_then(|folder| folder.load()).map_err(told)?;
     let policy = home.policy().map_err(told)?;
-    let own = agent::read_for_plan(&args.own.files, &args.own.read_options(), &study.plan).map_err(told)?;
+    let own = agent::read_for_plan(&args.own.files, &args.own.read_options()?, &study.plan).map_err(told)?;
     own.remarks(Audience::CommandLine).iter().for_each(|note| stderr::note(note));
     let entries = study.folder.entries().map_err(told)?;
     if !entries.iter().any(|entry| matches!(entry.record, Record::Joined { .. })) {

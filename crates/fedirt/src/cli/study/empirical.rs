@@ -17,7 +17,7 @@ pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
         let reason = "two schools are needed, and one file without this flag is one school";
         return Err(UsageError::Missing { flag: "--site COLUMN", reason }.into());
     }
-    let reading = fedirt_data::read(crate::input::files(&args.files), &args.columns.read_options(None))?;
+    let reading = fedirt_data::read(crate::input::files(&args.files), &args.columns.read_options())?;
     let mut items: Vec<String> = Vec::new();
     for name in reading.sites.iter().flat_map(|site| &site.items) {
         if !items.contains(name) {
