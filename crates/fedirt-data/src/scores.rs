@@ -254,6 +254,9 @@ pub enum ScoreError {
         /// The model.
         model: String,
     },
+    /// A population whose shape was estimated.
+    #[error("ability is distributed as {0} in this fit, and scores know the normal distribution only")]
+    Population(String),
     /// More quadrature nodes than anybody needs.
     #[error("the fit is damaged: {0} quadrature nodes, more than {MOST_NODES}")]
     TooManyNodes(usize),
@@ -402,6 +405,9 @@ impl ItemBank {
             }
         }
         Errors::unless_empty(problems)?;
+        if let Some(shape) = &fit.latent.shape {
+            return Err(ScoreError::Population(shape.population.clone()).into());
+        }
         let Quadrature { nodes, to, ref weights, .. } = fit.quadrature;
         if nodes > MOST_NODES {
             return Err(ScoreError::TooManyNodes(nodes).into());

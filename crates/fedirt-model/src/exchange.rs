@@ -2,7 +2,7 @@
 //! [`Summary`](crate::questions::Summary); nothing else crosses.
 
 use crate::design::Design;
-use crate::quadrature::GridSpec;
+use crate::population::Population;
 use crate::questions::{Ask, Axis, Need, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -29,10 +29,11 @@ impl Effects {
     }
 }
 
-/// Parameters at which sites evaluate: item parameters for standardised ability, and the SD of random effects.
+/// Parameters at which sites evaluate: those of items and population for standardised ability, and the SD of random
+/// effects.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// (a_j, d_j1..d_jm) item after item.
+    /// (a_j, d_j1..d_jm) item after item, then the parameters of the population.
     pub psi: Vec<f64>,
     /// SD of random school effects in units of the ability SD; ignored otherwise.
     pub site_sd: f64,
@@ -45,8 +46,8 @@ pub struct Request {
     pub design: Design,
     /// Linked part of the design that each item belongs to.
     pub parts: Vec<usize>,
-    /// Grid over standardised ability.
-    pub grid: GridSpec,
+    /// Distribution of standardised ability, and the nodes at which it is evaluated.
+    pub population: Population,
     /// Factor on the weights, the same at all sites.
     pub weight_scale: f64,
     /// Whether students carry weights.
@@ -76,15 +77,24 @@ impl Request {
         self.parts.iter().max().map_or(1, |p| p + 1)
     }
 
-    /// Parameters that the gradient covers: items, and the SD of random effects.
+    /// Number of parameters of items and population.
+    pub fn parameters(&self) -> usize {
+        self.design.parameters() + self.population.size()
+    }
+
+    /// The same parameters as an axis of a tensor: every site stands behind those of the population.
+    pub(crate) fn parameter_axis(&self) -> Axis {
+        Axis::parameters(&self.design).then(Axis::shared(self.population.size()))
+    }
+
+    /// Parameters that the gradient covers: items, population, and the SD of random effects.
     pub fn coordinates(&self) -> usize {
-        self.design.parameters() + usize::from(self.effects == Effects::Random)
+        self.parameters() + usize::from(self.effects == Effects::Random)
     }
 
     /// The same parameters as an axis of a tensor.
     pub(crate) fn coordinate_axis(&self) -> Axis {
-        let random = usize::from(self.effects == Effects::Random);
-        Axis::parameters(&self.design).then(Axis::shared(random))
+        self.parameter_axis().then(Axis::shared(usize::from(self.effects == Effects::Random)))
     }
 
     /// The tensors of an answer, in order.
@@ -127,7 +137,10 @@ impl Request {
                 return Err(format!("item {} is asked for twice", item.column + 1));
             }
         }
-        let GridSpec { nodes, range, .. } = self.grid;
+        let Population { nodes, range, family } = self.population;
+        if !self.population.exists() {
+            return Err(format!("a population that is {family:?}"));
+        }
         if !(2..=MAX_NODES).contains(&nodes) || !(f64::MIN_POSITIVE..=100.0).contains(&range) {
             return Err(format!("a grid of {nodes} nodes to {range} is out of range"));
         }

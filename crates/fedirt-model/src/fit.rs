@@ -7,6 +7,7 @@ mod item;
 pub use item::{FitItem, NamedNumbers};
 
 use crate::items::{self, default_model};
+use crate::population::Component;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -145,6 +146,42 @@ pub struct Latent {
     pub se_sd: Option<f64>,
     /// Standard error of the mean, where estimated.
     pub se_mean: Option<f64>,
+    /// The estimated shape; none where ability is assumed to be normal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<LatentShape>,
+}
+
+impl Latent {
+    /// Standard normal ability.
+    pub fn standard_normal() -> Self {
+        Self { mean: 0.0, sd: 1.0, se_sd: None, se_mean: None, shape: None }
+    }
+}
+
+/// The estimated shape of the distribution of ability, on the reported scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatentShape {
+    /// The family with its size, such as `mixture:2`.
+    pub population: String,
+    /// Its parameters. Their errors are those of joint estimation with the items.
+    pub parameters: Vec<LatentParameter>,
+    /// The components of a mixture.
+    pub components: Vec<Component>,
+    /// Nodes.
+    pub theta: Vec<f64>,
+    /// The estimated weight of each node; they add up to 1.
+    pub weights: Vec<f64>,
+}
+
+/// An estimated parameter of the distribution of ability.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatentParameter {
+    /// Its name.
+    pub name: String,
+    /// Its estimate.
+    pub estimate: f64,
+    /// Its standard error, where there is one.
+    pub se: Option<f64>,
 }
 
 /// One site.

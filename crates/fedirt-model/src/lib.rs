@@ -9,6 +9,7 @@ pub mod exchange;
 pub mod fit;
 pub mod items;
 mod kernel;
+pub mod population;
 pub mod private;
 pub mod quadrature;
 pub mod questions;

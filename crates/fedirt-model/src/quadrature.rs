@@ -41,11 +41,28 @@ impl Default for GridSpec {
     }
 }
 
-/// Nodes V(n) of standardised ability and the logarithms of their weights.
+impl GridSpec {
+    /// The nodes.
+    pub(crate) fn nodes(&self) -> Vec<f64> {
+        let step = 2.0 * self.range / (self.nodes.max(2) - 1) as f64;
+        (0..self.nodes).map(|n| -self.range + n as f64 * step).collect()
+    }
+}
+
+/// Nodes V(n) of standardised ability, the logarithms of their weights, and the derivatives of these in the parameters
+/// of the population.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    nodes: Vec<f64>,
-    log_weights: Vec<f64>,
+    pub(crate) nodes: Vec<f64>,
+    pub(crate) log_weights: Vec<f64>,
+    /// −∂ log f/∂V at each node.
+    pub(crate) pull: Vec<f64>,
+    /// −∂² log f/∂V² at each node; empty where it is 1 everywhere, as in a normal population.
+    pub(crate) stiffness: Vec<f64>,
+    /// ∂ log w_n/∂φ_h, a row per parameter φ_h.
+    pub(crate) scores: Vec<f64>,
+    /// ∂² log w_n/∂φ_h∂φ_l, a row per pair of parameters.
+    pub(crate) curvatures: Vec<f64>,
 }
 
 /// Φ(x), the standard normal distribution function.
@@ -54,12 +71,11 @@ fn normal_cdf(x: f64) -> f64 {
 }
 
 impl Grid {
-    /// The grid of a specification.
+    /// A normal population on the grid of a specification.
     pub fn new(spec: GridSpec) -> Self {
-        let GridSpec { nodes: q, range, weighting } = spec;
-        let step = 2.0 * range / (q.max(2) - 1) as f64;
-        let nodes: Vec<f64> = (0..q).map(|n| -range + n as f64 * step).collect();
-        let log_weights = match weighting {
+        let nodes = spec.nodes();
+        let step = 2.0 * spec.range / (spec.nodes.max(2) - 1) as f64;
+        let log_weights = match spec.weighting {
             Weighting::Density => {
                 let total: f64 = nodes.iter().map(|v| (-0.5 * v * v).exp()).sum();
                 nodes.iter().map(|v| -0.5 * v * v - total.ln()).collect()
@@ -71,7 +87,8 @@ impl Grid {
                 .map(|v| (normal_cdf(-v.abs() + step / 2.0) - normal_cdf(-v.abs() - step / 2.0)).ln())
                 .collect(),
         };
-        Self { nodes, log_weights }
+        let pull = nodes.clone();
+        Self { nodes, log_weights, pull, stiffness: Vec::new(), scores: Vec::new(), curvatures: Vec::new() }
     }
 
     /// Standardised ability at each node.
@@ -82,6 +99,22 @@ impl Grid {
     /// Log weight of each node.
     pub fn log_weights(&self) -> &[f64] {
         &self.log_weights
+    }
+
+    /// Number of parameters of the population.
+    pub(crate) fn parameters(&self) -> usize {
+        self.scores.len() / self.nodes.len().max(1)
+    }
+
+    /// ∂ log w_n/∂φ_h of each node.
+    pub(crate) fn score(&self, h: usize) -> &[f64] {
+        &self.scores[h * self.nodes.len()..(h + 1) * self.nodes.len()]
+    }
+
+    /// ∂² log w_n/∂φ_h∂φ_l of each node.
+    pub(crate) fn curvature(&self, h: usize, l: usize) -> &[f64] {
+        let at = (h * self.parameters() + l) * self.nodes.len();
+        &self.curvatures[at..at + self.nodes.len()]
     }
 
     /// Number of nodes.

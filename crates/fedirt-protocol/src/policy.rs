@@ -317,8 +317,9 @@ impl Policy {
             return Err(PolicyRefusal::Plan("effects of single sites are not told in this mode".into()));
         }
         let points = request.points();
-        if points.len() > terms.plan.settings.starts {
-            return Err(PolicyRefusal::Points { asked: points.len(), planned: terms.plan.settings.starts });
+        let planned = terms.plan.most_points();
+        if points.len() > planned {
+            return Err(PolicyRefusal::Points { asked: points.len(), planned });
         }
         points.iter().try_for_each(|psi| self.check_point(request, psi, earlier))
     }
@@ -353,8 +354,8 @@ impl Policy {
     fn check_design(&self, terms: &Terms, request: &Request, cohort: usize) -> Result<(), PolicyRefusal> {
         let plan = &terms.plan;
         let other = |what: &str| Err(PolicyRefusal::Plan(format!("{what} differs from the plan's")));
-        if request.grid != plan.grid {
-            return other("the grid over ability");
+        if request.population != plan.population {
+            return other("the distribution of ability, or the grid over it,");
         }
         // One site has no effect of its own.
         if request.effects != plan.effects && !(cohort < 2 && request.effects == Effects::None) {
@@ -467,5 +468,7 @@ pub(crate) fn coordinates(request: &Request, psi: &[f64]) -> Vec<f64> {
         None => (2.0 * x).asinh(),
         Some((slope, _)) => x / (OGIVE + psi[slope] * psi[slope]).sqrt(),
     };
-    psi.iter().enumerate().map(coordinate).collect()
+    // The parameters of the population, behind those of the items, are coordinates as they are.
+    let (items, population) = psi.split_at(request.design.parameters());
+    items.iter().enumerate().map(coordinate).chain(population.iter().copied()).collect()
 }

@@ -97,7 +97,9 @@ fn exact_rounds(
     table: &ResponseTable,
 ) -> Result<Vec<RoundPreview>, PreviewError> {
     let (calibration, first) = calibration(terms, site, own)?;
-    let point = Point { psi: start(&first.design), site_sd: 0.3 };
+    let mut psi = start(&first.design);
+    psi.extend(first.population.starts().swap_remove(0));
+    let point = Point { psi, site_sd: 0.3 };
     let sites = if first.effects == Effects::None { 0 } else { terms.sites.len() };
     let mut here = Site::new(table.clone());
     // Lists with one entry per site are in the order of the cohort.

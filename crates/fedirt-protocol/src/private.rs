@@ -9,10 +9,10 @@ use fedirt_model::centre::ItemPlan;
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::default_model;
+use fedirt_model::population::Population;
 use fedirt_model::private::{
     MissingAnswers, PrivateError, ROUND_SHARES, Score2Plan, ScoreRequest, SitePlan, each_whitened_score,
 };
-use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_privacy::accountant::{AccountantError, Delta, Epsilon, GaussianDp};
 use fedirt_privacy::clip::ClipError;
@@ -185,8 +185,8 @@ pub fn plan_of(
     let mut out = Score2Plan::new(design, effects, Vec::new(), private.mu()?)?;
     (out.sites, out.booklets) = (sites, booklets);
     // Unless the plan names a grid, it is as fine as the length of the test requires.
-    if plan.grid != GridSpec::default() {
-        out.grid = plan.grid;
+    if plan.population != Population::default() {
+        out.grid = plan.population.grid();
     }
     (out.site_sd, out.missing) = (private.site_sd, private.missing);
     (out.mixture, out.seed) = (private.mixture, private.seed);

@@ -5,7 +5,7 @@ mod common;
 use common::lab::{Lab, binary_items, terms};
 use common::{Random, answers, table};
 use fedirt_model::exchange::{Effects, Point, Request};
-use fedirt_model::quadrature::GridSpec;
+use fedirt_model::population::Population;
 use fedirt_model::questions::evaluate::Curvature;
 use fedirt_model::questions::start::BetweenSites;
 use fedirt_model::questions::{Ask, Evaluate, Start};
@@ -23,7 +23,7 @@ fn request(items: usize, effects: Effects, ask: Ask) -> Request {
     Request {
         design: design.try_into().expect("a sound test"),
         parts: vec![0; items],
-        grid: GridSpec::default(),
+        population: Population::default(),
         weight_scale: 1.0,
         weighted: false,
         effects,

@@ -203,7 +203,7 @@ fn statistics_outside_plan_and_mode_are_refused() {
         (with(&|r| r.ask = Ask::LocalFit(LocalFit { tolerance: 1e-6, iterations: 10 })), "local_weights"),
         (with(&|r| r.ask = Ask::Start(Start { between: BetweenSites::Exact })), "rounded"),
         (with(&|r| r.ask = Ask::Start(Start { between: BetweenSites::Rounded })), "fewer than six"),
-        (with(&|r| r.grid.nodes = 21), "grid"),
+        (with(&|r| r.population.nodes = 21), "grid"),
         (with(&|r| r.weight_scale = -1.0), "weights"),
         (with(&|r| r.parts = vec![0; 2]), "linked parts"),
         (

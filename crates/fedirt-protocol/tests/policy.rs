@@ -37,7 +37,7 @@ fn check(ask: Ask, earlier: &[Vec<f64>]) -> Result<(), PolicyRefusal> {
     let request = Request {
         design: Design::try_from((0..ITEMS).map(item).collect::<Vec<_>>()).expect("a design"),
         parts: vec![0; ITEMS],
-        grid: terms.plan.grid,
+        population: terms.plan.population,
         weight_scale: 1.0,
         weighted: false,
         effects: Effects::Fixed,

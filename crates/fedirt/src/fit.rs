@@ -301,7 +301,7 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     let mut plan = Plan {
         items,
         effects: options.effects.unwrap_or(if several { Effects::Fixed } else { Effects::None }),
-        grid: options.quadrature,
+        population: options.quadrature.into(),
         settings: options.settings.clone(),
         publish_effects: true,
         secrecy: Secrecy::BySite,

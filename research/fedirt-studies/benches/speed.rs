@@ -124,7 +124,7 @@ fn request(items: usize, psi: &[f64], curvature: Curvature) -> Request {
     Request {
         design: Design::try_from(entries).expect("binary items make a design"),
         parts: vec![0; items],
-        grid: GridSpec::default(),
+        population: GridSpec::default().into(),
         weight_scale: 1.0,
         weighted: false,
         effects: Effects::None,
@@ -193,7 +193,7 @@ fn fits() {
         let plan = Plan {
             items: (0..items).map(item).collect(),
             effects: Effects::None,
-            grid: GridSpec::default(),
+            population: GridSpec::default().into(),
             settings: Settings::default(),
             publish_effects: true,
             secrecy: Secrecy::BySite,

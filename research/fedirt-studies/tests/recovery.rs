@@ -51,7 +51,7 @@ impl Case {
         let plan = Plan {
             items: data.items(),
             effects: self.effects,
-            grid: GridSpec::default(),
+            population: GridSpec::default().into(),
             settings: Settings::default(),
             publish_effects: true,
             secrecy: Secrecy::BySite,

@@ -78,7 +78,7 @@ pub(crate) fn fit(plan: Plan) -> Fit {
         se_type: Some("observed".into()),
         condition_number: Some(412.7),
         quadrature: Quadrature { nodes: 61, from: -6.0, to: 6.0, weights: "density".into() },
-        latent: Latent { mean: 0.0, sd: 1.0, se_sd: None, se_mean: None },
+        latent: Latent::standard_normal(),
         site_sd: random.then_some(0.31),
         se_site_sd: random.then_some(0.05),
         trace: trace(loglik, &items),

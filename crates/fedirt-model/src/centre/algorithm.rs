@@ -242,7 +242,7 @@ impl Problem {
     /// Largest absolute gradient per student over the free parameters in their natural form, and the items
     /// with the largest, largest first.
     pub(crate) fn gradient_norm(&self, gradient: &[f64], held: &[usize]) -> (f64, Vec<String>) {
-        let p = self.design.parameters();
+        let p = self.structure.parameters();
         let natural = self.structure.natural_gradient(&gradient[..p], held);
         let mut largest = natural.population.iter().fold(0.0f64, |a, g| a.max(g.abs()));
         let mut items: Vec<(f64, usize)> = natural.items.iter().enumerate().map(|(j, g)| (*g, j)).collect();

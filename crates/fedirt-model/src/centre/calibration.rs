@@ -22,7 +22,7 @@ use super::structure::{Anchor, Structure};
 use crate::design::Design;
 use crate::exchange::{Effects, Request};
 use crate::fit::{TraceEntry, Warning};
-use crate::quadrature::GridSpec;
+use crate::population::Population;
 use crate::questions::close::{CloseReply, EffectErrors};
 use crate::questions::counts::CountsReply;
 use crate::questions::evaluate::EvaluateReply;
@@ -51,14 +51,21 @@ pub struct Plan {
     pub items: Vec<ItemPlan>,
     /// Assumption about sites.
     pub effects: Effects,
-    /// Grid over ability.
-    pub grid: GridSpec,
+    /// Distribution of ability.
+    pub population: Population,
     /// Maximisation.
     pub settings: Settings,
     /// Whether sites send their effects by name.
     pub publish_effects: bool,
     /// What the coordinator may see.
     pub secrecy: Secrecy,
+}
+
+impl Plan {
+    /// Most points of one evaluation: the starting points that are compared, each with every start of the population.
+    pub fn most_points(&self) -> usize {
+        self.settings.starts * self.population.starts().len()
+    }
 }
 
 /// What the coordinator may see, which decides what can be asked.
@@ -230,7 +237,7 @@ impl Calibration {
         Box::new(Request {
             design: design.clone(),
             parts,
-            grid: self.plan.grid,
+            population: self.plan.population,
             weight_scale: self.weight_scale,
             weighted: self.weighted(),
             effects: self.effects,
@@ -381,7 +388,7 @@ impl Calibration {
         let anchors: Vec<Option<Anchor>> =
             design.items().iter().map(|i| self.plan.items[i.column].anchor.clone()).collect();
         check_anchors(&self.plan, &design, &anchors)?;
-        let mut structure = Structure::new(&design, &anchors, self.effects, self.plan.grid);
+        let mut structure = Structure::new(&design, &anchors, self.effects, &self.plan.population);
         if !self.plan.secrecy.by_site() {
             structure = structure.within_policy();
         }
@@ -417,11 +424,11 @@ impl Calibration {
         };
         self.algorithm = Some(match self.plan.settings.algorithm {
             AlgorithmKind::Newton => {
-                let (points, tau) = starting_points(&problem, &start()?);
+                let (points, tau) = starting_points(&problem, &self.plan.population, &start()?);
                 Box::new(Newton::new(points, tau))
             }
             AlgorithmKind::Em => {
-                let (mut points, tau) = starting_points(&problem, &start()?);
+                let (mut points, tau) = starting_points(&problem, &self.plan.population, &start()?);
                 Box::new(Em::new(points.swap_remove(0), tau, problem.effects))
             }
             AlgorithmKind::Bfgs => Box::new(Bfgs::new(&problem).ok_or_else(|| self.no_difficulties())?),
@@ -555,9 +562,9 @@ impl Opening {
     }
 }
 
-/// Starting points from the pair tables, and an SD between sites. Items with given parameters set the unit and the
+/// Starting points from the pair tables with each start of the population, and an SD between sites. Items with given parameters set the unit and the
 /// origin of the start.
-fn starting_points(problem: &Problem, sums: &StartSums) -> (Vec<DVector<f64>>, f64) {
+fn starting_points(problem: &Problem, population: &Population, sums: &StartSums) -> (Vec<DVector<f64>>, f64) {
     let start = start::start(&problem.design, sums);
     let tau = (start.between / (1.0 - start.between)).sqrt().max(0.1);
     let coordinates = |psi: &Vec<f64>| {
@@ -568,9 +575,14 @@ fn starting_points(problem: &Problem, sums: &StartSums) -> (Vec<DVector<f64>>, f
             let shift = problem.design.shift_direction(&psi);
             psi.iter_mut().zip(&shift).for_each(|(x, n)| *x -= n * mean / sd);
         }
-        problem.structure.coordinates(&psi, sd, mean)
+        population.starts().into_iter().map(move |shape| {
+            let mut psi = psi.clone();
+            psi.extend(shape);
+            problem.structure.coordinates(&psi, sd, mean)
+        })
     };
-    (start.candidates.iter().take(problem.settings.starts.max(1)).map(coordinates).collect(), tau)
+    let candidates = start.candidates.iter().take(problem.settings.starts.max(1));
+    (candidates.flat_map(coordinates).collect(), tau)
 }
 
 fn effect_errors(
@@ -580,7 +592,7 @@ fn effect_errors(
     products: &[f64],
     effect_unit: f64,
 ) -> EffectErrors {
-    let p = problem.design.parameters();
+    let p = problem.structure.parameters();
     let lower = |size: usize, at: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
         (0..size).flat_map(|r| (0..=r).map(move |c| (r, c))).map(|(r, c)| at(r, c)).collect()
     };

@@ -46,18 +46,18 @@ fn point(problem: &Problem, state: &State) -> Point {
 /// The EM map: one Newton step on the complete data, and τ² = mean E[s²], which the gradient tells:
 /// ∂ log-likelihood/∂ log τ = Σ_k (E[s_k²]/τ² − 1).
 fn em_step(problem: &Problem, state: &State, reply: &PointReply) -> Result<State, ReplyError> {
-    let (p, n) = (problem.design.parameters(), problem.structure.size());
+    let (p, n) = (problem.structure.parameters(), problem.structure.size());
     let y = state.rows(0, n).into_owned();
     let gradient = &reply.gradient;
     let packed = reply.complete_information.as_ref().ok_or(ReplyError::Missing("complete_information"))?;
     let mut information = DMatrix::zeros(p, p);
     let mut at = 0;
-    for j in 0..problem.design.len() {
-        let o = problem.design.offset(j);
-        for r in 0..problem.design.span(j).len() {
-            for c in 0..=r {
-                information[(o + r, o + c)] = packed[at];
-                information[(o + c, o + r)] = packed[at];
+    let items = (0..problem.design.len()).map(|j| problem.design.span(j));
+    for span in items.chain(std::iter::once(problem.design.parameters()..p)) {
+        for r in span.clone() {
+            for c in span.start..=r {
+                information[(r, c)] = packed[at];
+                information[(c, r)] = packed[at];
                 at += 1;
             }
         }
@@ -118,7 +118,7 @@ impl Algorithm for Em {
             gradient.pop();
         }
         let items = &self.asked.rows(0, n).into_owned();
-        let held = problem.structure.held(items, &gradient[..problem.design.parameters()]);
+        let held = problem.structure.held(items, &gradient[..problem.structure.parameters()]);
         let (norm, slowest) = problem.gradient_norm(&gradient, &held);
         trace.loglik = Some(loglik);
         trace.max_gradient = Some(norm);

@@ -1,6 +1,6 @@
 //! From information to standard errors.
 //!
-//! Let w = (ψ, σ, μ, log τ). With fixed effects the information sums are Schur complements, singular along the
+//! Let w = (ψ, σ, μ, log τ), with the parameters of the population behind those of the items in ψ. With fixed effects the information sums are Schur complements, singular along the
 //! origin; a gauge term makes them invertible, and centring Σ s = 0 afterwards is a linear map:
 //! ψ_c = ψ + n·s̄, s̄ = mean(s_k), δs_k = B_kᵀδψ + ε_k, Var ε_k = 1/I_k. So
 //! Cov(ψ_c) = (I + n·B̄ᵀ) C (I + n·B̄ᵀ)ᵀ + n·nᵀ Σ(1/I_k)/K². It equals the inverse of the joint information
@@ -57,7 +57,7 @@ impl Bread {
         totals: &EffectTotals,
         held: &[usize],
     ) -> Option<Self> {
-        let (p, n) = (problem.design.parameters(), problem.structure.size());
+        let (p, n) = (problem.structure.parameters(), problem.structure.size());
         let random = problem.effects == Effects::Random;
         let extra = usize::from(random);
         let t = problem.structure.jacobian(y);
@@ -128,7 +128,7 @@ impl Bread {
 /// the loadings M⁻ᵀ B.
 pub(crate) fn centre_origin(problem: &Problem, solution: &mut Solution) {
     let design = &problem.design;
-    let p = design.parameters();
+    let p = problem.structure.parameters();
     let mut back = DMatrix::<f64>::identity(p, p);
     for j in 0..design.len() {
         let part = problem.parts[j];
@@ -157,7 +157,7 @@ pub(crate) fn centre_origin(problem: &Problem, solution: &mut Solution) {
 
 /// The centring map over w, and the origin of each linked part.
 fn centring(problem: &Problem, psi: &[f64], totals: &EffectTotals) -> (DMatrix<f64>, Vec<Origin>) {
-    let p = problem.design.parameters();
+    let p = problem.structure.parameters();
     let mut map = DMatrix::identity(p + 3, p + 3);
     let mut shifts = Vec::new();
     if problem.effects != Effects::Fixed || totals.loadings.is_empty() {
@@ -169,7 +169,7 @@ fn centring(problem: &Problem, psi: &[f64], totals: &EffectTotals) -> (DMatrix<f
             continue;
         }
         let mut n = DVector::zeros(p + 3);
-        for r in 0..p {
+        for r in 0..direction.len() {
             if problem.parts[problem.design.item_of(r)] == part {
                 n[r] = direction[r];
             }

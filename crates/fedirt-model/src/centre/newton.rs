@@ -11,7 +11,7 @@ use super::structure::Structure;
 use crate::design::Design;
 use crate::exchange::{Effects, Point, Request};
 use crate::fit::TraceEntry;
-use crate::quadrature::{Grid, GridSpec};
+use crate::population::Population;
 use crate::questions::evaluate::{Curvature, EvaluateReply};
 use crate::questions::{Ask, Evaluate, ReplyError, Start, SumQuestion};
 use crate::responses::ResponseTable;
@@ -78,7 +78,7 @@ impl Newton {
 
     /// The best of the points that were asked about.
     fn read(&self, problem: &Problem, reply: EvaluateReply) -> Result<Option<Evaluated>, ReplyError> {
-        let size = problem.design.parameters() + usize::from(problem.effects == Effects::Random);
+        let size = problem.structure.parameters() + usize::from(problem.effects == Effects::Random);
         let evaluated = self
             .asked
             .iter()
@@ -86,7 +86,7 @@ impl Newton {
             .map(|((y, tau), mut reply)| {
                 let gradient = std::mem::take(&mut reply.gradient);
                 let packed = reply.information.take().ok_or(ReplyError::Missing("information"))?;
-                let mut held = problem.structure.held(y, &gradient[..problem.design.parameters()]);
+                let mut held = problem.structure.held(y, &gradient[..problem.structure.parameters()]);
                 held.extend(&self.stuck);
                 held.sort_unstable();
                 held.dedup();
@@ -151,7 +151,7 @@ fn at_floor(problem: &Problem, tau: f64, gradient: &[f64]) -> bool {
 /// `damping` is added to the diagonal of the information (Levenberg 1944): it shortens the step where the likelihood is
 /// flat, and hardly elsewhere.
 fn newton_step(problem: &Problem, reply: &Evaluated, damping: f64) -> (DVector<f64>, f64) {
-    let (p, structure) = (problem.design.parameters(), &problem.structure);
+    let (p, structure) = (problem.structure.parameters(), &problem.structure);
     let t = structure.jacobian(&reply.y);
     let mut g = t.transpose() * DVector::from_row_slice(&reply.gradient[..p]);
     let items = reply.information.view((0, 0), (p, p));
@@ -350,12 +350,12 @@ impl LocalNewton {
     pub(crate) fn fit(
         table: &ResponseTable,
         data: &SiteData,
-        grid: &Grid,
+        population: &Population,
         tolerance: f64,
         iterations: usize,
     ) -> Result<Self, ReplyError> {
         let design: &Design = data.design();
-        let structure = Structure::new(design, &[], Effects::None, GridSpec::default());
+        let structure = Structure::new(design, &[], Effects::None, population);
         let sums = data.start_sums(Effects::None);
         let start = super::start::start(design, &sums);
         let problem = Problem {
@@ -382,7 +382,7 @@ impl LocalNewton {
         let mut request = Request {
             design: design.clone(),
             parts: problem.parts.clone(),
-            grid: GridSpec::default(),
+            population: *population,
             weight_scale: 1.0,
             weighted: data.weighted,
             effects: Effects::None,
@@ -399,7 +399,7 @@ impl LocalNewton {
                 }
                 Next::Ask(question) => {
                     request.ask = question.clone().into();
-                    let site = SiteView { table, data, grid, request: &request, index: 0 };
+                    let site = SiteView { table, data, population, request: &request, index: 0 };
                     reply = Some(question.answer(&site));
                 }
             }

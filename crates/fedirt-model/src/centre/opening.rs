@@ -34,6 +34,11 @@ pub(super) fn check_algorithm(plan: &Plan, effects: Effects) -> Result<(), Centr
         let model = item.model.as_deref().unwrap_or_default();
         return Err(CentreError::Unsupported(format!("{name} knows no {model} items; use newton or em")));
     }
+    if !general && !plan.population.is_normal() {
+        return Err(CentreError::Unsupported(format!(
+            "{name} knows the normal population only; use newton or em"
+        )));
+    }
     if !general && plan.secrecy != Secrecy::BySite {
         return Err(CentreError::Unsupported(format!(
             "{name} needs each site's own numbers, so it runs in plain mode only; newton and em need sums alone"

@@ -8,8 +8,10 @@ use super::report_sites::{centre_remainder, published_effects, report_sites};
 use crate::design::Design;
 use crate::exchange::{CURVE_POINTS, CURVE_STEP, Effects};
 use crate::fit::{
-    Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, Quadrature, TraceEntry, Warning, common_model,
+    Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, LatentParameter, LatentShape, Quadrature,
+    TraceEntry, Warning, common_model,
 };
+use crate::population::{Component, Population};
 use crate::questions::close::CloseReply;
 use crate::statistics::Mode;
 use nalgebra::DMatrix;
@@ -86,7 +88,7 @@ impl Outcome {
         let items =
             report_items(problem, plan, &solution, &scale, reported.as_ref(), &reply.answers, &mut warnings);
         let sites = report_sites(sites, &effects, &mut warnings);
-        let p = problem.design.parameters();
+        let p = problem.structure.parameters();
         let se = |at: usize| reported.as_ref().map(|c| c[(at, at)].max(0.0).sqrt());
         let site_sd = (problem.effects == Effects::Random).then(|| {
             let value = solution.point.site_sd * scale.sd;
@@ -107,7 +109,10 @@ impl Outcome {
                 message: format!("no difference between sites can be told: their SD rests at its floor of {value:.3}, and effects and their errors mean little"),
             });
         }
-        if let [best, second, ..] = solution.starts[..] {
+        // Several starts of the population are no sign of two solutions.
+        if plan.population.is_normal()
+            && let [best, second, ..] = solution.starts[..]
+        {
             warnings.push(Warning {
                 code: "competing_maxima".into(),
                 message: format!(
@@ -135,12 +140,13 @@ impl Outcome {
         Self {
             items,
             sites,
-            covariance_names: names(problem),
+            covariance_names: names(problem, plan),
             latent: Latent {
                 mean: scale.mean,
                 sd: scale.sd,
                 se_sd: se(p).filter(|_| problem.structure.sd_is_free()),
                 se_mean: se(p + 1).filter(|_| problem.structure.mean_is_free()),
+                shape: latent_shape(problem, &plan.population, &scale, &solution.point.psi, &se),
             },
             covariance: reported.unwrap_or_else(|| DMatrix::zeros(0, 0)),
             site_sd,
@@ -163,10 +169,10 @@ impl Outcome {
             effects: problem.effects,
             algorithm: settings.algorithm.name(),
             quadrature: Quadrature {
-                nodes: plan.grid.nodes,
-                from: -plan.grid.range,
-                to: plan.grid.range,
-                weights: plan.grid.weighting.name().to_owned(),
+                nodes: plan.population.nodes,
+                from: -plan.population.range,
+                to: plan.population.range,
+                weights: plan.population.grid().weighting.name().to_owned(),
             },
             seed: (settings.client_fraction < 1.0).then_some(settings.seed),
             design: problem.design.clone(),
@@ -253,11 +259,39 @@ fn held_out(problem: &Problem, solution: &Solution, gradient: &[f64]) -> Vec<f64
     gradient
 }
 
-fn names(problem: &Problem) -> Vec<String> {
+/// The estimated shape of the distribution of ability on the reported scale; none for a normal one.
+fn latent_shape(
+    problem: &Problem,
+    population: &Population,
+    scale: &Scale,
+    psi: &[f64],
+    se: &dyn Fn(usize) -> Option<f64>,
+) -> Option<LatentShape> {
+    if population.is_normal() {
+        return None;
+    }
+    let first = problem.design.parameters();
+    let estimates = &psi[first..];
+    let grid = population.at(estimates);
+    let parameter =
+        |(h, name): (usize, String)| LatentParameter { name, estimate: estimates[h], se: se(first + h) };
+    let reported =
+        |c: Component| Component { mean: scale.mean + scale.sd * c.mean, sd: scale.sd * c.sd, ..c };
+    Some(LatentShape {
+        population: population.name(),
+        parameters: population.parameters().into_iter().enumerate().map(parameter).collect(),
+        components: population.components(estimates).into_iter().map(reported).collect(),
+        theta: grid.nodes().iter().map(|v| scale.mean + scale.sd * v).collect(),
+        weights: grid.log_weights().iter().map(|w| w.exp()).collect(),
+    })
+}
+
+fn names(problem: &Problem, plan: &Plan) -> Vec<String> {
     let mut names = Vec::new();
     for (j, name) in problem.names.iter().enumerate() {
         names.extend(problem.design.span(j).map(|r| format!("{name}.{}", problem.design.parameter(r).name)));
     }
+    names.extend(plan.population.parameters());
     names.extend(["latent.sd".to_owned(), "latent.mean".to_owned(), "log_site_sd".to_owned()]);
     names
 }

@@ -25,7 +25,8 @@ impl Scale {
         problem.design.span(item).map(reported).collect()
     }
 
-    /// Covariance of the reported parameters, σ, μ, log τ from that of (ψ, σ, μ, log τ).
+    /// Covariance of the reported parameters, σ, μ, log τ from that of (ψ, σ, μ, log τ); the population's
+    /// parameters are free of the unit.
     pub(super) fn covariance(
         &self,
         problem: &Problem,
@@ -33,9 +34,9 @@ impl Scale {
         covariance: &DMatrix<f64>,
     ) -> DMatrix<f64> {
         let design = &problem.design;
-        let p = design.parameters();
+        let p = problem.structure.parameters();
         let mut map = DMatrix::identity(p + 3, p + 3);
-        for r in 0..p {
+        for r in 0..design.parameters() {
             match design.slope_of(r) {
                 None => {
                     map[(r, r)] = 1.0 / self.sd;

@@ -44,9 +44,9 @@ pub(super) fn centre_remainder(
         let mean = mine.iter().map(|x| **x).sum::<f64>() / mine.len().max(1) as f64;
         mine.iter_mut().for_each(|x| **x -= mean);
         let shift = design.shift_direction(psi);
-        for (r, x) in psi.iter_mut().enumerate() {
+        for (r, (x, shift)) in psi.iter_mut().zip(&shift).enumerate() {
             if problem.parts[design.item_of(r)] == part {
-                *x += shift[r] * mean / scale.sd;
+                *x += shift * mean / scale.sd;
             }
         }
     }

@@ -161,13 +161,13 @@ mod tests {
     use super::super::calibration::{CLOSING_EXCHANGES, Secrecy};
     use super::super::{ItemPlan, Settings};
     use super::*;
-    use crate::quadrature::GridSpec;
+    use crate::population::Population;
 
     fn schedule(algorithm: AlgorithmKind, secrecy: Secrecy, effects: Effects, weighted: bool) -> Schedule {
         let plan = Plan {
             items: Vec::<ItemPlan>::new(),
             effects,
-            grid: GridSpec::default(),
+            population: Population::default(),
             settings: Settings { algorithm, ..Settings::default() },
             publish_effects: true,
             secrecy,

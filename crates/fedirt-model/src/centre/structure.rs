@@ -9,7 +9,7 @@
 use crate::design::Design;
 use crate::exchange::Effects;
 use crate::items::{Role, SlopeRule};
-use crate::quadrature::GridSpec;
+use crate::population::Population;
 use nalgebra::{DMatrix, DVector};
 
 /// 1.702²: the logistic curve nearest to the normal ogive.
@@ -20,8 +20,8 @@ const STEP_BOUND: f64 = 20.0;
 
 /// A slope at which an item steps from wrong to right almost between two nodes: beyond it the sums over nodes are no
 /// longer smooth, and nothing could be estimated anyway. At least 8, whatever the grid.
-pub(crate) fn steepest(grid: GridSpec) -> f64 {
-    let spacing = 2.0 * grid.range / (grid.nodes.max(2) - 1) as f64;
+pub(crate) fn steepest(population: &Population) -> f64 {
+    let spacing = 2.0 * population.range / (population.nodes.max(2) - 1) as f64;
     (1.6 / spacing).max(8.0)
 }
 
@@ -70,6 +70,13 @@ enum Tie {
         /// Given slope times score.
         pull: f64,
     },
+    /// A parameter of the population, with a coordinate of its own.
+    Population {
+        /// The coordinate.
+        at: usize,
+        /// Largest absolute value.
+        bound: f64,
+    },
 }
 
 /// A slope with its first two derivatives in its coordinate, and that coordinate.
@@ -84,11 +91,12 @@ struct SlopeValue {
 pub(crate) struct NaturalGradient {
     /// Largest absolute derivative of each item's own parameters.
     pub items: Vec<f64>,
-    /// Derivatives in σ, μ and the common slope, where free.
+    /// Derivatives in σ, μ, the common slope and the population's parameters, where free.
     pub population: Vec<f64>,
 }
 
-/// Free coordinates: items, then σ, then μ.
+/// Free coordinates: items, then σ, then μ, then the population. Where this file says ψ, the parameters of the population
+/// stand behind those of the items.
 #[derive(Debug, Clone)]
 pub(crate) struct Structure {
     design: Design,
@@ -104,8 +112,13 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
-    /// The free parameters of a design with some items anchored, on a grid that bounds the slopes.
-    pub(crate) fn new(design: &Design, anchors: &[Option<Anchor>], effects: Effects, grid: GridSpec) -> Self {
+    /// The free parameters of a design with some items anchored, and of the population, whose grid bounds the slopes.
+    pub(crate) fn new(
+        design: &Design,
+        anchors: &[Option<Anchor>],
+        effects: Effects,
+        population: &Population,
+    ) -> Self {
         let anchored = anchors.iter().any(Option::is_some);
         let rule = |wanted: SlopeRule| (0..design.len()).any(|j| design.model(j).slope() == wanted);
         // The SD is free where slopes are fixed at 1 for that purpose, or where anchors set the unit.
@@ -144,8 +157,9 @@ impl Structure {
         let sd = sd_free.then(&mut take);
         // With fixed effects the effects themselves carry the mean.
         let mean = (anchored && effects != Effects::Fixed).then(&mut take);
+        ties.extend(population.bounds().into_iter().map(|bound| Tie::Population { at: take(), bound }));
         let anchored = (0..design.len()).map(|j| anchors.get(j).is_some_and(Option::is_some)).collect();
-        let slope_bound = (2.0 * steepest(grid)).asinh();
+        let slope_bound = (2.0 * steepest(population)).asinh();
         Self { design: design.clone(), anchored, ties, sd, mean, size, slope_bound, step_bound: STEP_BOUND }
     }
 
@@ -154,6 +168,11 @@ impl Structure {
         self.slope_bound = self.slope_bound.min(16f64.asinh());
         self.step_bound = 6.0;
         self
+    }
+
+    /// Number of parameters for which sites give derivatives: those of items and of the population.
+    pub(crate) fn parameters(&self) -> usize {
+        self.ties.len()
     }
 
     /// Number of free item and population parameters.
@@ -179,7 +198,11 @@ impl Structure {
     /// Whether an item parameter is estimated, as reported.
     pub(crate) fn is_free(&self, position: usize) -> bool {
         match self.ties[position] {
-            Tie::OwnSlope(_) | Tie::LinearSlope(_) | Tie::CommonSlope(_) | Tie::OwnIntercept { .. } => true,
+            Tie::OwnSlope(_)
+            | Tie::LinearSlope(_)
+            | Tie::CommonSlope(_)
+            | Tie::OwnIntercept { .. }
+            | Tie::Population { .. } => true,
             Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => false,
         }
     }
@@ -225,7 +248,7 @@ impl Structure {
                 SlopeValue { a, first: a, second: a, at: self.sd }
             }
             Tie::Fixed(a) => SlopeValue { a, first: 0.0, second: 0.0, at: None },
-            Tie::OwnIntercept { .. } | Tie::Given { .. } => {
+            Tie::OwnIntercept { .. } | Tie::Given { .. } | Tie::Population { .. } => {
                 unreachable!("Role::Intercept names a slope of its own item")
             }
         }
@@ -248,6 +271,7 @@ impl Structure {
                     let a = self.intercept_slope(&y, slope).a;
                     y[at] = psi[r] / (OGIVE + a * a).sqrt();
                 }
+                Tie::Population { at, .. } => y[at] = psi[r],
                 Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => {}
             }
         }
@@ -265,6 +289,7 @@ impl Structure {
                 y[at] * (OGIVE + a * a).sqrt()
             }
             Tie::Given { value, pull } => value + pull * self.mean(y),
+            Tie::Population { at, .. } => y[at],
         };
         self.ties.iter().enumerate().map(value).collect()
     }
@@ -293,6 +318,7 @@ impl Structure {
                         t[(r, m)] = pull;
                     }
                 }
+                Tie::Population { at, .. } => t[(r, at)] = 1.0,
             }
         }
         t
@@ -320,7 +346,7 @@ impl Structure {
                     s[(u, v)] += gradient[r] * root1;
                     s[(v, u)] += gradient[r] * root1;
                 }
-                Tie::Given { .. } => {}
+                Tie::Given { .. } | Tie::Population { .. } => {}
             }
         }
         s
@@ -346,11 +372,22 @@ impl Structure {
                     Tie::Sd(factor) => sd += factor * gradient[r],
                     Tie::Fixed(_) => {}
                     Tie::Given { pull, .. } => mean += pull * gradient[r],
+                    Tie::Population { .. } => {}
                 }
             }
         }
-        let population =
-            self.sd.map(|_| sd).into_iter().chain(self.mean.map(|_| mean)).chain(common).collect();
+        let shape = self.ties.iter().zip(gradient).filter_map(|(tie, g)| match tie {
+            Tie::Population { at, .. } => (!held.contains(at)).then_some(*g),
+            Tie::OwnSlope(_)
+            | Tie::LinearSlope(_)
+            | Tie::CommonSlope(_)
+            | Tie::Sd(_)
+            | Tie::Fixed(_)
+            | Tie::OwnIntercept { .. }
+            | Tie::Given { .. } => None,
+        });
+        let population = self.sd.map(|_| sd).into_iter().chain(self.mean.map(|_| mean)).chain(common);
+        let population = population.chain(shape).collect();
         NaturalGradient { items, population }
     }
 
@@ -360,6 +397,7 @@ impl Structure {
             Tie::OwnSlope(u) | Tie::CommonSlope(u) => Some((u, self.slope_bound)),
             Tie::LinearSlope(u) => Some((u, self.slope_bound.sinh())),
             Tie::OwnIntercept { at, step, .. } => Some((at, self.step_bound * step as f64)),
+            Tie::Population { at, bound } => Some((at, bound)),
             Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
         })
     }
@@ -454,7 +492,8 @@ impl Structure {
                 | Tie::Sd(_)
                 | Tie::Fixed(_)
                 | Tie::OwnIntercept { .. }
-                | Tie::Given { .. } => {}
+                | Tie::Given { .. }
+                | Tie::Population { .. } => {}
             }
         }
         let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len().max(1) as f64;
@@ -465,7 +504,9 @@ impl Structure {
     pub(crate) fn coordinates_of(&self, items: &[usize]) -> Vec<usize> {
         let own = |r: usize| match self.ties[r] {
             Tie::OwnSlope(at) | Tie::LinearSlope(at) | Tie::OwnIntercept { at, .. } => Some(at),
-            Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } => None,
+            Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } | Tie::Population { .. } => {
+                None
+            }
         };
         items.iter().flat_map(|&j| self.design.span(j)).filter_map(own).collect()
     }
@@ -500,7 +541,8 @@ impl Structure {
                 | Tie::CommonSlope(_)
                 | Tie::Fixed(_)
                 | Tie::OwnIntercept { .. }
-                | Tie::Given { .. } => None,
+                | Tie::Given { .. }
+                | Tie::Population { .. } => None,
             });
             if let Some((r, factor)) = follower {
                 out[r] = 1.0 / factor;
@@ -513,6 +555,7 @@ impl Structure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::population::Family;
     use crate::site::tests::design;
 
     fn cases() -> Vec<(Structure, DVector<f64>)> {
@@ -520,14 +563,17 @@ mod tests {
         let rasch = design(&[("rasch", 2), ("pcm", 3), ("2pl", 2)]);
         let anchor = |a: f64, d: &[f64]| Some(Anchor::one_slope(a, d));
         let linked = design(&[("2pl", 2), ("gpcm", 3), ("2pl", 2), ("1pl", 2), ("1pl", 3)]);
+        let normal = Population::default();
+        let mixture = Population { family: Family::Mixture { components: 2 }, ..normal };
         let structures = [
-            Structure::new(&mixed, &[], Effects::None, GridSpec::default()),
-            Structure::new(&rasch, &[], Effects::Fixed, GridSpec::default()),
+            Structure::new(&mixed, &[], Effects::None, &normal),
+            Structure::new(&mixed, &[], Effects::Fixed, &mixture),
+            Structure::new(&rasch, &[], Effects::Fixed, &normal),
             Structure::new(
                 &linked,
                 &[anchor(1.2, &[0.3]), anchor(-0.7, &[0.4, -0.2]), None],
                 Effects::None,
-                GridSpec::default(),
+                &mixture,
             ),
         ];
         structures
@@ -544,7 +590,7 @@ mod tests {
         let h = 1e-6;
         for (s, y) in cases() {
             let t = s.jacobian(&y);
-            let g: Vec<f64> = (0..s.design.parameters()).map(|r| 0.3 + 0.1 * r as f64).collect();
+            let g: Vec<f64> = (0..s.parameters()).map(|r| 0.3 + 0.1 * r as f64).collect();
             let curvature = s.curvature(&y, &g);
             for k in 0..s.size() {
                 let (mut up, mut down) = (y.clone(), y.clone());

@@ -43,7 +43,7 @@ pub(super) struct Sample {
 
 /// All that the model needs to imagine students.
 #[derive(Debug, Clone)]
-pub(super) struct Population {
+pub(super) struct ExpectedStudents {
     pub coordinates: Coordinates,
     pub cells: Vec<Cell>,
     pub students: f64,
@@ -55,7 +55,7 @@ pub(super) struct Population {
     seed: u64,
 }
 
-impl Population {
+impl ExpectedStudents {
     /// The students of a plan, once it is checked.
     pub(super) fn new(plan: &Score2Plan) -> Result<Self, PrivateError> {
         plan.check()?;
@@ -192,7 +192,7 @@ fn patterns(design: &Design, booklet: &[usize]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-impl Population {
+impl ExpectedStudents {
     /// Forgets the patterns.
     pub(super) fn simulate_only(&mut self) {
         self.patterns = None;

@@ -14,7 +14,7 @@
 //! then m = Σ ρ_k N_k E_k[ψ], so dm/dρ_k = N_k E_k[ψ], and Cov = ρ_k Cov_k(ψ) + ρ_k(1 − ρ_k) E_k[ψ]E_k[ψ]ᵀ; G and F have
 //! ρ_k N_k in place of N_k. A 1 in the count of its cell is among a complete row's coordinates ([`super::counts`]).
 
-use super::cells::{Population, Sample};
+use super::cells::{ExpectedStudents, Sample};
 use nalgebra::{DMatrix, DMatrixView, DVector};
 use rayon::prelude::*;
 
@@ -37,7 +37,12 @@ pub(super) struct Release {
 }
 
 impl Release {
-    pub(super) fn new(population: &Population, theta: Vec<f64>, whitening: DMatrix<f64>, clip: f64) -> Self {
+    pub(super) fn new(
+        population: &ExpectedStudents,
+        theta: Vec<f64>,
+        whitening: DMatrix<f64>,
+        clip: f64,
+    ) -> Self {
         let product = whitening.transpose() * &whitening;
         let width = population.coordinates.compact_len() + usize::from(population.counted());
         let metric = |site: usize| {
@@ -61,7 +66,7 @@ impl Release {
         release
     }
 
-    fn cache(&mut self, population: &Population, width: usize) {
+    fn cache(&mut self, population: &ExpectedStudents, width: usize) {
         // Patterns do not depend on the sample.
         let sample = Sample { draws: 0.0, purpose: super::cells::Purpose::Last };
         let items = population.coordinates.design().len();
@@ -80,7 +85,7 @@ impl Release {
     }
 
     /// Clipped compact scores of rows, one column each: u·min(1, C/‖W g‖).
-    fn clipped(&self, population: &Population, cell: usize, rows: &[u8]) -> DMatrix<f64> {
+    fn clipped(&self, population: &ExpectedStudents, cell: usize, rows: &[u8]) -> DMatrix<f64> {
         let n = rows.len() / population.coordinates.design().len();
         let scorer = population.scorer(&self.theta, population.cells[cell].site);
         let width = scorer.len() + usize::from(population.counted());
@@ -107,7 +112,7 @@ struct CellMoments {
 }
 
 fn cell_moments(
-    population: &Population,
+    population: &ExpectedStudents,
     cell: usize,
     theta: &[f64],
     releases: &[Release],
@@ -157,7 +162,7 @@ pub(super) struct Moments {
 }
 
 /// Σ_k N_k Cov_k(g) at θ, not divided by N: the model's information.
-pub(super) fn information(population: &Population, theta: &[f64], sample: Sample) -> DMatrix<f64> {
+pub(super) fn information(population: &ExpectedStudents, theta: &[f64], sample: Sample) -> DMatrix<f64> {
     let cells: Vec<CellMoments> = (0..population.cells.len())
         .into_par_iter()
         .map(|cell| cell_moments(population, cell, theta, &[], sample))
@@ -174,7 +179,7 @@ pub(super) fn information(population: &Population, theta: &[f64], sample: Sample
 
 /// Moments of the sums of all releases at θ and ρ, one share for each count; `None` where information is singular.
 pub(super) fn moments(
-    population: &Population,
+    population: &ExpectedStudents,
     theta: &[f64],
     rho: &[f64],
     releases: &[Release],

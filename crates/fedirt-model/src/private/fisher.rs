@@ -1,6 +1,6 @@
 //! The whitening of a round: from the model's information at θ, which needs no data.
 
-use super::cells::{Population, Purpose, Sample};
+use super::cells::{ExpectedStudents, Purpose, Sample};
 use super::expectation::information;
 use nalgebra::{DMatrix, DVector};
 
@@ -10,7 +10,7 @@ const DRAWS: f64 = 8000.0;
 const RIDGE: f64 = 1e-6;
 
 /// W = L⁻¹ with F + 10⁻⁶ = L Lᵀ, F = Σ_k (N_k/N) E_k[g gᵀ] at θ.
-pub(super) fn whitening(population: &Population, theta: &[f64], round: usize) -> Option<DMatrix<f64>> {
+pub(super) fn whitening(population: &ExpectedStudents, theta: &[f64], round: usize) -> Option<DMatrix<f64>> {
     let sample = Sample { draws: DRAWS, purpose: Purpose::Whitening(round) };
     let mut f = information(population, theta, sample) / population.students;
     let d = f.nrows();

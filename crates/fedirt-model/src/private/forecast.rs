@@ -6,7 +6,7 @@
 //! hopeful where the first round tells next to nothing.
 
 use super::PrivateError;
-use super::cells::{Population, Purpose, Sample};
+use super::cells::{ExpectedStudents, Purpose, Sample};
 use super::expectation::{Release, information, moments};
 use super::fisher::whitening;
 use super::gauss_newton::{GAP, draws, regular};
@@ -34,7 +34,7 @@ pub struct Forecast {
 impl Forecast {
     /// Of a plan, if the parameters were θ.
     pub fn new(plan: &Score2Plan, theta: &[f64]) -> Result<Self, PrivateError> {
-        let population = Population::new(plan)?;
+        let population = ExpectedStudents::new(plan)?;
         let coordinates = &population.coordinates;
         if theta.len() != coordinates.len() || theta.iter().any(|x| !x.is_finite()) {
             return Err(PrivateError::Request("the guess has the wrong length, or is not finite"));

@@ -3,7 +3,7 @@
 //! Minimises (Y − m(θ))ᵀ V⁻¹ (Y − m(θ)) + (θ − θ₀)ᵀΛ(θ − θ₀), V = S(θ) + noise, by Gauss–Newton steps: the generalised
 //! method of moments (Hansen 1982) with the model's own covariance as weight.
 
-use super::cells::{Population, Purpose, Sample};
+use super::cells::{ExpectedStudents, Purpose, Sample};
 use super::expectation::{Moments, Release, moments};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -27,7 +27,7 @@ const RHO: (f64, f64) = (0.02, 1.1);
 
 /// What was released in all rounds so far, and what is believed without it.
 pub(super) struct Problem<'a> {
-    pub population: &'a Population,
+    pub population: &'a ExpectedStudents,
     pub releases: &'a [Release],
     /// All sums, round after round.
     pub sums: Vec<f64>,

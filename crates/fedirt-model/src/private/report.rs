@@ -222,7 +222,7 @@ pub fn fit(
             to: plan.grid.range,
             weights: plan.grid.weighting.name().to_owned(),
         },
-        latent: Latent { mean: 0.0, sd: 1.0, se_sd: None, se_mean: None },
+        latent: Latent::standard_normal(),
         site_sd: (plan.effects == Effects::None && plan.site_sd > 0.0).then_some(plan.site_sd),
         se_site_sd: None,
         items,

@@ -1,7 +1,7 @@
 //! The centre's machine: asks two rounds, fits after each.
 
 use super::PrivateError;
-use super::cells::Population;
+use super::cells::ExpectedStudents;
 use super::coordinates::Coordinates;
 use super::counts::Complete;
 use super::expectation::Release;
@@ -24,7 +24,7 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Score2 {
     plan: Score2Plan,
-    population: Population,
+    population: ExpectedStudents,
     releases: Vec<Release>,
     sums: Vec<f64>,
     noise: Vec<f64>,
@@ -66,7 +66,7 @@ pub(super) fn noise_ratio(noise_sd: impl IntoIterator<Item = f64>, students: f64
 impl Score2 {
     /// A run of this plan, with its first question, which is asked at the prior means.
     pub fn new(plan: Score2Plan) -> Result<(Self, ScoreRequest), PrivateError> {
-        let population = Population::new(&plan)?;
+        let population = ExpectedStudents::new(&plan)?;
         let (mean, precision) = plan.prior.vectors(&population.coordinates);
         let (mean, precision) = population.counts.prior(mean, &precision);
         let mut machine = Self {

@@ -1,6 +1,6 @@
 //! Formulas against brute force: differences, and sums over all answer patterns.
 
-use super::cells::{Population, Purpose, Sample};
+use super::cells::{ExpectedStudents, Purpose, Sample};
 use super::expectation::{Release, information, moments};
 use super::fisher::whitening;
 use super::plan::{MissingAnswers, Score2Plan, SitePlan};
@@ -44,7 +44,7 @@ fn theta(plan: &Score2Plan) -> Vec<f64> {
 }
 
 /// log Q and full score of every pattern of a cell.
-fn scores(p: &Population, theta: &[f64], cell: usize) -> Vec<(f64, Vec<f64>)> {
+fn scores(p: &ExpectedStudents, theta: &[f64], cell: usize) -> Vec<(f64, Vec<f64>)> {
     let scorer = p.scorer(theta, p.cells[cell].site);
     let rows = p.rows(cell, &scorer, theta, EXACT).0;
     let items = p.coordinates.design().len();
@@ -74,7 +74,7 @@ fn plans() -> Vec<Score2Plan> {
 #[test]
 fn scores_are_derivatives_of_the_log_likelihood() {
     for plan in plans() {
-        let (p, at) = (Population::new(&plan).expect("population"), theta(&plan));
+        let (p, at) = (ExpectedStudents::new(&plan).expect("population"), theta(&plan));
         for cell in 0..p.cells.len() {
             let here = scores(&p, &at, cell);
             assert!((here.iter().map(|(l, _)| l.exp()).sum::<f64>() - 1.0).abs() < 1e-12);
@@ -97,7 +97,7 @@ fn scores_are_derivatives_of_the_log_likelihood() {
 #[test]
 fn information_is_the_expected_product_of_scores() {
     for plan in plans() {
-        let (p, at) = (Population::new(&plan).expect("population"), theta(&plan));
+        let (p, at) = (ExpectedStudents::new(&plan).expect("population"), theta(&plan));
         let mut want = DMatrix::zeros(at.len(), at.len());
         for (cell, c) in p.cells.iter().enumerate() {
             for (log_q, g) in scores(&p, &at, cell) {
@@ -117,7 +117,7 @@ fn information_is_the_expected_product_of_scores() {
     }
 }
 
-fn releases(p: &Population, at: &[f64], clip: f64) -> Vec<Release> {
+fn releases(p: &ExpectedStudents, at: &[f64], clip: f64) -> Vec<Release> {
     let first: Vec<f64> = at.iter().map(|x| 0.7 * x).collect();
     [first, at.to_vec()]
         .into_iter()
@@ -131,7 +131,7 @@ fn releases(p: &Population, at: &[f64], clip: f64) -> Vec<Release> {
 #[test]
 fn the_derivative_of_the_expected_sums_is_a_covariance() {
     for plan in plans() {
-        let (p, at) = (Population::new(&plan).expect("population"), theta(&plan));
+        let (p, at) = (ExpectedStudents::new(&plan).expect("population"), theta(&plan));
         // Short enough that many patterns are clipped.
         let releases = releases(&p, &at, 0.7 * (at.len() as f64).sqrt());
         let rho: Vec<f64> = (0..p.counts.len()).map(|c| 0.9 - 0.1 * c as f64).collect();
@@ -159,7 +159,7 @@ fn the_derivative_of_the_expected_sums_is_a_covariance() {
 #[test]
 fn moments_agree_with_sums_over_patterns() {
     let plan = plan(Effects::Fixed, false, MissingAnswers::Counted);
-    let (p, at) = (Population::new(&plan).expect("population"), theta(&plan));
+    let (p, at) = (ExpectedStudents::new(&plan).expect("population"), theta(&plan));
     let clip = 0.7 * (at.len() as f64).sqrt();
     let counts = p.counts.len();
     assert_eq!(counts, 6, "three sites with two booklets");
@@ -206,14 +206,14 @@ fn moments_agree_with_sums_over_patterns() {
 #[test]
 fn simulated_moments_agree_with_enumerated_ones() {
     let mut plan = plan(Effects::Fixed, true, MissingAnswers::Counted);
-    let exact = Population::new(&plan).expect("population");
+    let exact = ExpectedStudents::new(&plan).expect("population");
     let at = theta(&plan);
     let clip = 0.9 * (at.len() as f64).sqrt();
     let rho = [0.9, 0.5, 0.8, 0.7, 0.9, 0.6];
     let releases_exact = releases(&exact, &at, clip);
     let want = moments(&exact, &at, &rho, &releases_exact, EXACT).expect("moments");
     plan.seed = 5;
-    let mut simulated = Population::new(&plan).expect("population");
+    let mut simulated = ExpectedStudents::new(&plan).expect("population");
     simulated.simulate_only();
     let releases: Vec<Release> = releases_exact
         .iter()
@@ -242,7 +242,7 @@ fn simulated_moments_agree_with_enumerated_ones() {
 fn scores_agree_with_those_of_calibrations() {
     // The site's own scores over (ψ, s), by another route: panels and look-up tables.
     let plan = plan(Effects::Fixed, false, MissingAnswers::Wrong);
-    let (p, at) = (Population::new(&plan).expect("population"), theta(&plan));
+    let (p, at) = (ExpectedStudents::new(&plan).expect("population"), theta(&plan));
     let coordinates = &p.coordinates;
     let scorer = p.scorer(&at, 1);
     let row = [1u8, 2, 0, 1];
@@ -251,9 +251,9 @@ fn scores_agree_with_those_of_calibrations() {
     let table = crate::responses::ResponseTable::new(1, 4, row.to_vec()).expect("a table");
     let data = SiteData::new(&table, &mixed(), 1.0);
     let (psi, s) = (coordinates.psi(&at), coordinates.effect(&at, 1));
-    let grid = crate::quadrature::Grid::new(GridSpec::default());
+    let normal = crate::population::Population::default();
     let mut seen = 0;
-    data.each_student_score(&psi, s, &grid, |_, g| {
+    data.each_student_score(&psi, s, &normal, |_, g| {
         seen += 1;
         assert!((g[g.len() - 1] - u[coordinates.items()]).abs() < 1e-10);
         // 2pl: ∂/∂b = −a ∂/∂d, ∂/∂log a = a ∂/∂a + d ∂/∂d.

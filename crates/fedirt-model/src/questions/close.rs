@@ -40,7 +40,7 @@ pub struct EffectErrors {
 
 impl EffectErrors {
     fn check(&self, request: &Request) -> Result<(), String> {
-        let (p, parts) = (request.design.parameters(), request.part_count());
+        let (p, parts) = (request.parameters(), request.part_count());
         let size = request.coordinates();
         let none_or = |numbers: &[f64], len: usize| numbers.is_empty() || numbers.len() == len;
         let random = request.effects == Effects::Random;
@@ -136,13 +136,13 @@ impl SumQuestion for Close {
 
     fn answer_and_keep(&self, site: &SiteView<'_>) -> (CloseReply, Option<Place>) {
         let design = site.data.design();
-        let p = design.parameters();
+        let p = site.request.parameters();
         let (psi, sd) = (&self.point.psi, self.sd);
         // A negative standard error says that there is none.
         let mut own = [0.0, -1.0];
         let (loglik, gradient, s) = match (site.request.effects, &self.effects) {
             (Effects::Random, _) => {
-                let i = site.data.integrate(psi, self.point.site_sd, site.grid, Depth::Gradient);
+                let i = site.data.integrate(psi, self.point.site_sd, site.population, Depth::Gradient);
                 let posterior = (i.square - i.mean * i.mean).max(0.0);
                 own = [i.mean * sd, posterior.sqrt() * sd];
                 if let Some(errors) = &self.errors {
@@ -153,7 +153,7 @@ impl SumQuestion for Close {
             (Effects::Fixed, None) if site.data.no_finite_effect(Some(psi)) => (0.0, vec![0.0; p], 0.0),
             (Effects::Fixed, None) => {
                 let depth = if self.errors.is_some() { Depth::Observed } else { Depth::Gradient };
-                let profiled = site.data.profile(psi, site.grid, depth);
+                let profiled = site.data.profile(psi, site.population, depth);
                 let finite = profiled.s.abs() < EFFECT_BOUND;
                 own[0] = if finite { profiled.s * sd } else { 0.0 };
                 if let Some(errors) = &self.errors
@@ -165,7 +165,7 @@ impl SumQuestion for Close {
             }
             (Effects::None | Effects::Fixed, given) => {
                 let s = given.as_ref().map_or(0.0, |effects| site.own(effects));
-                let e = site.data.evaluate(psi, s, site.grid, Depth::Gradient);
+                let e = site.data.evaluate(psi, s, site.population, Depth::Gradient);
                 if site.request.effects == Effects::Fixed {
                     own = [s * sd, -1.0];
                 }

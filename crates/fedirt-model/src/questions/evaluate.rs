@@ -72,12 +72,14 @@ reply! {
         loglik: f64 = LOGLIK => loglik(request),
         /// Its gradient in the item parameters and, with random effects, in the log of their SD.
         gradient: Vec<f64> = GRADIENT => gradient(request, request.coordinate_axis()),
-        /// Minus the second derivatives as if ability were observed: the lower triangle of each item's block.
+        /// Minus the second derivatives as if ability were observed: the lower triangle of each item's block, and of the
+        /// population's.
         complete_information: Option<Vec<f64>> = COMPLETE_INFORMATION =>
             (question.curvature == Curvature::Complete).then(|| {
                 let design = &request.design;
-                let block = |j: usize| Axis::item_parameters(design, j);
-                (Shape::Blocks((0..design.len()).map(block).collect()), curvature_bound(request))
+                let items = (0..design.len()).map(|j| Axis::item_parameters(design, j));
+                let blocks = items.chain([Axis::shared(request.population.size())]);
+                (Shape::Blocks(blocks.collect()), curvature_bound(request))
             }),
         /// Minus the second derivatives, with fixed effects profiled out; lower triangle.
         information: Option<Vec<f64>> = INFORMATION =>
@@ -90,8 +92,8 @@ reply! {
         /// Sum of the effects' derivatives in the item parameters, one row per linked part.
         effect_loadings: Option<Vec<f64>> = EFFECT_LOADINGS =>
             (question.totals(request) && question.curvature == Curvature::Observed).then(|| {
-                let columns = Axis::parameters(&request.design);
-                (Shape::Matrix(Axis::parts(request.part_count()), columns), Bound::per_site(1e6))
+                let rows = Axis::parts(request.part_count());
+                (Shape::Matrix(rows, request.parameter_axis()), Bound::per_site(1e6))
             }),
         /// Sum of the inverse information about the effects, by linked part.
         effect_variances: Option<Vec<f64>> = EFFECT_VARIANCES =>
@@ -175,14 +177,14 @@ impl Evaluate {
             Curvature::Complete => Depth::Complete,
             Curvature::Observed => Depth::Observed,
         };
-        let p = site.data.design().parameters();
+        let p = site.request.parameters();
         match site.request.effects {
             Effects::None => {
-                let e = site.data.evaluate(&point.psi, 0.0, site.grid, depth);
+                let e = site.data.evaluate(&point.psi, 0.0, site.population, depth);
                 self.without_totals(site, &e, p, None)
             }
             Effects::Random => {
-                let e = site.data.integrate(&point.psi, point.site_sd, site.grid, depth).evaluation;
+                let e = site.data.integrate(&point.psi, point.site_sd, site.population, depth).evaluation;
                 self.without_totals(site, &e, p + 1, None)
             }
             Effects::Fixed if site.data.no_finite_effect(Some(&point.psi)) => self.silent(site.request),
@@ -193,14 +195,15 @@ impl Evaluate {
     /// The reply of a school whose answers all stand at one end: its likelihood tends to one as its effect runs away, so
     /// it says nothing about items.
     fn silent(&self, request: &Request) -> PointReply {
-        let (p, parts) = (request.design.parameters(), request.part_count());
+        let (p, parts) = (request.parameters(), request.part_count());
         let zeros = |asked: bool, len: usize| asked.then(|| vec![0.0; len]);
         let (totals, observed) = (self.totals(request), self.curvature == Curvature::Observed);
-        let blocks = || (0..request.design.len()).map(|j| triangle(request.design.span(j).len())).sum();
+        let items = (0..request.design.len()).map(|j| request.design.span(j).len());
+        let blocks = items.chain([request.population.size()]).map(triangle).sum();
         PointReply {
             loglik: 0.0,
             gradient: vec![0.0; p],
-            complete_information: zeros(self.curvature == Curvature::Complete, blocks()),
+            complete_information: zeros(self.curvature == Curvature::Complete, blocks),
             information: zeros(observed, triangle(p)),
             effect_sites: zeros(totals, parts),
             effect_sum: zeros(totals, parts),
@@ -210,8 +213,8 @@ impl Evaluate {
     }
 
     fn answer_profiled(&self, site: &SiteView<'_>, point: &Point, depth: Depth) -> PointReply {
-        let (p, parts) = (site.data.design().parameters(), site.request.part_count());
-        let profiled = site.data.profile(&point.psi, site.grid, depth);
+        let (p, parts) = (site.request.parameters(), site.request.part_count());
+        let profiled = site.data.profile(&point.psi, site.population, depth);
         let e = &profiled.evaluation;
         let information = if depth == Depth::Observed { -e.hessian[(p, p)] } else { 0.0 };
         // At the bound the effect does not follow the items, and does not count among the effects.
@@ -255,8 +258,9 @@ impl Evaluate {
         profile_out: Option<f64>,
     ) -> PointReply {
         let (h, design) = (&e.hessian, site.data.design());
-        let block = |j: usize| {
-            let span = design.span(j);
+        let population = design.parameters()..site.request.parameters();
+        let spans = (0..design.len()).map(|j| design.span(j)).chain(std::iter::once(population));
+        let block = |span: std::ops::Range<usize>| {
             lower(span.len(), -1.0, move |r, c| h[(span.start + r, span.start + c)])
         };
         let observed = |r: usize, c: usize| match profile_out {
@@ -267,7 +271,7 @@ impl Evaluate {
             loglik: e.loglik,
             gradient: e.gradient[..size].to_vec(),
             complete_information: (self.curvature == Curvature::Complete)
-                .then(|| (0..design.len()).flat_map(block).collect()),
+                .then(|| spans.flat_map(block).collect()),
             information: (self.curvature == Curvature::Observed).then(|| lower(size, -1.0, observed)),
             effect_sites: None,
             effect_sum: None,

@@ -1,7 +1,7 @@
 //! The question of the meta-analysis: a fit at the site alone.
 
 use super::reply::reply;
-use super::shared::check_steps;
+use super::shared::{check_normal, check_steps};
 use super::{Axis, Bound, Conditions, Shape, SumQuestion, Tensor};
 use crate::centre::LocalNewton;
 use crate::design::Design;
@@ -65,7 +65,8 @@ impl SumQuestion for LocalFit {
         }
     }
 
-    fn check(&self, _request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), String> {
+        check_normal(request)?;
         check_steps(self.iterations)?;
         if self.tolerance > 0.0 { Ok(()) } else { Err("the tolerance must be above 0".into()) }
     }
@@ -86,7 +87,7 @@ impl SumQuestion for LocalFit {
         let items: Vec<_> = kept.iter().map(|&j| design.items()[j].clone()).collect();
         let (Ok(small), true) = (Design::try_from(items), kept.len() > 1) else { return out };
         let data = SiteData::new(site.table, &small, site.request.weight_scale);
-        let fitted = LocalNewton::fit(site.table, &data, site.grid, self.tolerance, self.iterations);
+        let fitted = LocalNewton::fit(site.table, &data, site.population, self.tolerance, self.iterations);
         let Ok(local) = fitted else { return out };
         for (k, &j) in kept.iter().enumerate() {
             let (from, to) = (small.span(k), design.span(j));

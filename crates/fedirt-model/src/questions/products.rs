@@ -34,7 +34,7 @@ reply! {
             match request.effects {
                 Effects::None | Effects::Fixed => {
                     let parts = if request.effects == Effects::Fixed { request.part_count() } else { 0 };
-                    let axis = Axis::parameters(&request.design).then(Axis::parts(parts));
+                    let axis = request.parameter_axis().then(Axis::parts(parts));
                     (Shape::Triangle(axis), Bound { largest, per: Per::SquaredWeight }, SiteTerm::Plain)
                 }
                 Effects::Random => (
@@ -89,18 +89,18 @@ impl SumQuestion for Products {
 impl Products {
     fn exact(&self, site: &SiteView<'_>) -> Vec<f64> {
         let psi = &self.point.psi;
-        let p = site.data.design().parameters();
+        let p = site.request.parameters();
         let zeros = || vec![0.0; triangle(p + site.request.part_count())];
         match site.request.effects {
-            Effects::None => site.data.score_products(psi, 0.0, site.grid, None),
+            Effects::None => site.data.score_products(psi, 0.0, site.population, None),
             Effects::Random => {
-                let i = site.data.integrate(psi, self.point.site_sd, site.grid, Depth::Gradient);
+                let i = site.data.integrate(psi, self.point.site_sd, site.population, Depth::Gradient);
                 let g = i.evaluation.gradient;
                 lower(p + 1, 1.0, |r, c| g[r] * g[c])
             }
             Effects::Fixed if site.data.no_finite_effect(Some(psi)) => zeros(),
             Effects::Fixed => {
-                let profiled = site.data.profile(psi, site.grid, Depth::Observed);
+                let profiled = site.data.profile(psi, site.population, Depth::Observed);
                 OwnEffect::of(&profiled, p)
                     .map_or_else(zeros, |own| own.products(site, psi, self.effect_unit))
             }

@@ -73,7 +73,7 @@ impl SumQuestion for Published {
 
     fn answer(&self, site: &SiteView<'_>) -> PublishedReply {
         let s = if site.request.effects == Effects::Fixed { site.own(&self.effects) } else { 0.0 };
-        let mut e = site.data.evaluate(&self.psi, s, site.grid, Depth::Gradient);
+        let mut e = site.data.evaluate(&self.psi, s, site.population, Depth::Gradient);
         if self.chosen.as_ref().is_some_and(|chosen| !chosen.contains(&site.index)) {
             e.loglik = 0.0;
             e.gradient.fill(0.0);

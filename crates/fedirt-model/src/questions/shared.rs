@@ -38,15 +38,27 @@ pub(super) fn finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|x| x.is_finite())
 }
 
-/// One finite number per item parameter.
+/// One finite number per item parameter, for questions that know the normal population only.
 pub(super) fn check_parameters(request: &Request, psi: &[f64]) -> Result<(), String> {
     let p = request.design.parameters();
+    check_normal(request)?;
     if psi.len() == p && finite(psi) { Ok(()) } else { Err(format!("{p} finite parameters are needed")) }
 }
 
-/// Item parameters, and an SD of site effects.
+/// Refuses populations other than the normal.
+pub(super) fn check_normal(request: &Request) -> Result<(), String> {
+    if request.population.is_normal() { Ok(()) } else { Err("it knows the normal population only".into()) }
+}
+
+/// Parameters of items and population, and an SD of site effects.
 pub(super) fn check_point(request: &Request, point: &Point) -> Result<(), String> {
-    check_parameters(request, &point.psi)?;
+    let p = request.parameters();
+    if point.psi.len() != p || !finite(&point.psi) {
+        return Err(format!("{p} finite parameters are needed"));
+    }
+    if !request.population.admissible(&point.psi[request.design.parameters()..]) {
+        return Err("parameters of the population beyond their bounds".into());
+    }
     if (0.0..=100.0).contains(&point.site_sd) {
         Ok(())
     } else {

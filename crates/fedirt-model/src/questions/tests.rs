@@ -6,7 +6,7 @@ use super::shared::{STUDENTS, WEIGHT, count};
 use super::start::BetweenSites;
 use super::*;
 use crate::exchange::Effects;
-use crate::quadrature::GridSpec;
+use crate::population::Population;
 use crate::responses::ResponseTable;
 use crate::site::Site;
 use crate::site::tests::design;
@@ -15,7 +15,15 @@ fn request(effects: Effects, ask: Ask) -> Request {
     let design = design(&[("2pl", 2), ("gpcm", 4), ("grm", 3), ("2pl", 2)]);
     // Two linked parts, which no site links.
     let parts = vec![0, 0, 1, 1];
-    Request { design, parts, grid: GridSpec::default(), weight_scale: 1.0, weighted: true, effects, ask }
+    Request {
+        design,
+        parts,
+        population: Population::default(),
+        weight_scale: 1.0,
+        weighted: true,
+        effects,
+        ask,
+    }
 }
 
 fn point() -> Point {

@@ -103,7 +103,7 @@ impl SumQuestion for Train {
         x[layout.effects] = if fixed { site.own(&self.effects) } else { 0.0 };
         for _ in 0..self.epochs {
             let here = layout.psi(design, &x);
-            let e = site.data.evaluate(&here, x[layout.effects], site.grid, Depth::Gradient);
+            let e = site.data.evaluate(&here, x[layout.effects], site.population, Depth::Gradient);
             let own = if fixed { e.gradient[design.parameters()] } else { 0.0 };
             let g = layout.gradient(design, &x, &e.gradient[..design.parameters()], &[own]);
             let mut rate = self.learning_rate / weight;

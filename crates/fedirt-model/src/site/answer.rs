@@ -3,7 +3,7 @@
 use super::panel::SiteData;
 use crate::design::Design;
 use crate::exchange::{Request, triangle};
-use crate::quadrature::Grid;
+use crate::population::Population;
 use crate::questions::{ReplyError, Summary};
 use crate::responses::ResponseTable;
 
@@ -71,8 +71,8 @@ impl Site {
             Some((design, scale, data)) if design == request.design && scale == request.weight_scale => data,
             _ => SiteData::new(&self.table, &request.design, request.weight_scale),
         };
-        let grid = Grid::new(request.grid);
-        let view = SiteView { table: &self.table, data: &data, grid: &grid, request, index: self.index };
+        let population = &request.population;
+        let view = SiteView { table: &self.table, data: &data, population, request, index: self.index };
         let answer = request.ask.answer(&view);
         self.prepared = Some((request.design.clone(), request.weight_scale, data));
         let (summary, place) = answer?;
@@ -87,8 +87,8 @@ pub(crate) struct SiteView<'a> {
     pub table: &'a ResponseTable,
     /// The rows, laid out for the design of the request.
     pub data: &'a SiteData,
-    /// Grid over ability.
-    pub grid: &'a Grid,
+    /// Distribution of ability.
+    pub population: &'a Population,
     /// The request that the question belongs to.
     pub request: &'a Request,
     /// The site's position in the cohort.

@@ -9,13 +9,13 @@ use crate::kernel::padded;
 impl SiteView<'_> {
     /// Expected answers by ability and the posterior histogram, shared linearly between neighbouring points.
     pub(crate) fn curves(&self, psi: &[f64], s: f64) -> (Vec<f64>, Vec<f64>) {
-        let e = self.data.evaluate(psi, s, self.grid, Depth::Gradient);
-        let width = padded(self.grid.len());
+        let e = self.data.evaluate(psi, s, self.population, Depth::Gradient);
+        let nodes = self.population.grid().nodes();
+        let width = padded(nodes.len());
         let spread = |row: &[f64], out: &mut [f64]| {
-            for (n, mass) in row.iter().take(self.grid.len()).enumerate() {
+            for (mass, v) in row.iter().zip(&nodes) {
                 let half = (CURVE_POINTS - 1) as f64 / 2.0;
-                let x =
-                    ((self.grid.nodes()[n] + s) / CURVE_STEP + half).clamp(0.0, (CURVE_POINTS - 1) as f64);
+                let x = ((v + s) / CURVE_STEP + half).clamp(0.0, (CURVE_POINTS - 1) as f64);
                 let low = (x.floor() as usize).min(CURVE_POINTS - 2);
                 let share = x - low as f64;
                 out[low] += mass * (1.0 - share);
@@ -27,7 +27,7 @@ impl SiteView<'_> {
             spread(row, out);
         }
         let mut histogram = vec![0.0; CURVE_POINTS];
-        spread(&self.data.posterior_mass(psi, s, self.grid), &mut histogram);
+        spread(&self.data.posterior_mass(psi, s, self.population), &mut histogram);
         (curves, histogram)
     }
 }

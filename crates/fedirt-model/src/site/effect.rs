@@ -2,7 +2,7 @@
 
 use super::evaluate::{Depth, Evaluation};
 use super::panel::SiteData;
-use crate::quadrature::Grid;
+use crate::population::Population;
 use nalgebra::DMatrix;
 
 /// Effects are kept within this many ability SDs: the nodes move with the effect.
@@ -19,12 +19,12 @@ pub(crate) struct Profiled {
 
 /// Where a log-likelihood in s (plus a normal prior of precision `precision`) has its maximum, and its curvature.
 ///
-/// In the continuum the score of s is Σ w E[V] and its derivative −Σ w (1 − Var V): shifting the nodes is
-/// shifting the prior. Newton from 0 with halving, so the result depends on nothing but data and parameters.
-fn mode(data: &SiteData, psi: &[f64], grid: &Grid, precision: f64) -> (f64, f64) {
+/// In the continuum shifting the nodes is shifting the prior: in a normal population the score of s is Σ w E[V] and its
+/// derivative −Σ w (1 − Var V), and in any other the same of −∂ log f/∂V. Newton from 0 with halving, so the result depends on nothing but data and parameters.
+fn mode(data: &SiteData, psi: &[f64], population: &Population, precision: f64) -> (f64, f64) {
     let weight = data.total_weight;
     let mut s = 0.0f64;
-    let mut here = data.moments(psi, s, grid);
+    let mut here = data.moments(psi, s, population);
     let objective = |loglik: f64, s: f64| loglik - precision * s * s / 2.0;
     for _ in 0..50 {
         let gradient = here.mean - precision * s;
@@ -33,7 +33,7 @@ fn mode(data: &SiteData, psi: &[f64], grid: &Grid, precision: f64) -> (f64, f64)
         let before = objective(here.loglik, s);
         let (next, there) = loop {
             let next = (s + step).clamp(-BOUND, BOUND);
-            let there = data.moments(psi, next, grid);
+            let there = data.moments(psi, next, population);
             if objective(there.loglik, next) >= before - 1e-12 * before.abs() || step.abs() < 1e-7 {
                 break (next, there);
             }
@@ -51,10 +51,10 @@ fn mode(data: &SiteData, psi: &[f64], grid: &Grid, precision: f64) -> (f64, f64)
 
 impl SiteData {
     /// The school effect that maximises the site's likelihood, and everything there.
-    pub(crate) fn profile(&self, psi: &[f64], grid: &Grid, depth: Depth) -> Profiled {
-        let (mut s, information) = mode(self, psi, grid, 0.0);
-        let mut evaluation = self.evaluate(psi, s, grid, depth);
-        let last = self.design.parameters();
+    pub(crate) fn profile(&self, psi: &[f64], population: &Population, depth: Depth) -> Profiled {
+        let (mut s, information) = mode(self, psi, population, 0.0);
+        let mut evaluation = self.evaluate(psi, s, population, depth);
+        let last = psi.len();
         // On coarse grids the sums' own score differs a little from the continuum's: finish on the sums.
         for _ in 0..20 {
             let g = evaluation.gradient[last];
@@ -66,24 +66,30 @@ impl SiteData {
                 _ => information.max(1e-3 * self.total_weight),
             };
             s = (s + (g / curvature).clamp(-0.5, 0.5)).clamp(-BOUND, BOUND);
-            evaluation = self.evaluate(psi, s, grid, depth);
+            evaluation = self.evaluate(psi, s, population, depth);
         }
         Profiled { s, evaluation }
     }
 
-    /// Log-likelihood and derivatives over (item parameters, log τ) with s ~ N(0, τ²) integrated out, and the
+    /// Log-likelihood and derivatives over (ψ, log τ) with s ~ N(0, τ²) integrated out, and the
     /// posterior mean and variance of s.
     ///
     /// Posterior weights π_m on 13 nodes around the mode; g = Σ π_m g_m, H = Σ π_m H_m + Cov_π(g_m). The mean of
     /// H_m is taken at three Gauss–Hermite points of the posterior of s.
-    pub(crate) fn integrate(&self, psi: &[f64], tau: f64, grid: &Grid, depth: Depth) -> Integrated {
-        let p = self.design.parameters();
+    pub(crate) fn integrate(
+        &self,
+        psi: &[f64],
+        tau: f64,
+        population: &Population,
+        depth: Depth,
+    ) -> Integrated {
+        let p = psi.len();
         let precision = 1.0 / (tau * tau);
-        let (centre, curvature) = mode(self, psi, grid, precision);
+        let (centre, curvature) = mode(self, psi, population, precision);
         let sd = 1.0 / curvature.max(precision).sqrt();
         let nodes: Vec<f64> = (-EFFECT_NODES..=EFFECT_NODES).map(|m| centre + f64::from(m) * sd).collect();
         let parts: Vec<Evaluation> =
-            nodes.iter().map(|&s| self.evaluate(psi, s, grid, Depth::Gradient)).collect();
+            nodes.iter().map(|&s| self.evaluate(psi, s, population, Depth::Gradient)).collect();
         let log_joint: Vec<f64> = nodes
             .iter()
             .zip(&parts)
@@ -118,7 +124,8 @@ impl SiteData {
         if depth > Depth::Gradient {
             let root = 3f64.sqrt();
             for (weight, x) in [(1.0 / 6.0, -root), (2.0 / 3.0, 0.0), (1.0 / 6.0, root)] {
-                let e = self.evaluate(psi, mean + x * (square - mean * mean).max(0.0).sqrt(), grid, depth);
+                let e =
+                    self.evaluate(psi, mean + x * (square - mean * mean).max(0.0).sqrt(), population, depth);
                 let mut block = hessian.view_mut((0, 0), (p, p));
                 block += weight * e.hessian.view((0, 0), (p, p));
             }

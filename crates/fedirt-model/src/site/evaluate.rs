@@ -5,7 +5,8 @@ use super::sweep::{self, Expected, LookUp, Moments};
 use super::tables::Tables;
 use super::{general, residual};
 use crate::items::Order;
-use crate::quadrature::Grid;
+use crate::kernel::lanes;
+use crate::population::Population;
 use nalgebra::DMatrix;
 
 /// What to compute.
@@ -19,7 +20,7 @@ pub(crate) enum Depth {
     Observed,
 }
 
-/// Derivatives over (item parameters, school effect): the school effect is the last coordinate.
+/// Derivatives over (item parameters, population, school effect): the school effect is the last coordinate.
 #[derive(Debug, Clone)]
 pub(crate) struct Evaluation {
     pub loglik: f64,
@@ -31,9 +32,9 @@ pub(crate) struct Evaluation {
 }
 
 impl SiteData {
-    /// Log-likelihood and posterior moments of standardised ability at school effect s.
-    pub(crate) fn moments(&self, psi: &[f64], s: f64, grid: &Grid) -> Moments {
-        let tables = Tables::new(&self.design, psi, s, grid, Order::Probability);
+    /// Log-likelihood and posterior moments at school effect s.
+    pub(crate) fn moments(&self, psi: &[f64], s: f64, population: &Population) -> Moments {
+        let tables = Tables::new(&self.design, psi, s, population, Order::Probability);
         let mut total = Moments::default();
         for panel in &self.panels {
             total.add(sweep::moments(&LookUp::new(&self.design, panel, &tables)));
@@ -42,16 +43,17 @@ impl SiteData {
     }
 
     /// Everything at school effect s.
-    pub(crate) fn evaluate(&self, psi: &[f64], s: f64, grid: &Grid, depth: Depth) -> Evaluation {
+    pub(crate) fn evaluate(&self, psi: &[f64], s: f64, population: &Population, depth: Depth) -> Evaluation {
         let order = if depth == Depth::Gradient { Order::Score } else { Order::Curvature };
-        let tables = Tables::new(&self.design, psi, s, grid, order);
-        let size = self.design.parameters() + 1;
+        let tables = Tables::new(&self.design, psi, s, population, order);
+        let (items, size) = (self.design.parameters(), psi.len() + 1);
         let mut out = Evaluation {
             loglik: 0.0,
             gradient: vec![0.0; size],
             hessian: DMatrix::zeros(0, 0),
             counts: vec![0.0; self.design.cells() * tables.width],
         };
+        let mut mass = vec![0.0; tables.width];
         let mut hessian = DMatrix::zeros(size, size);
         for panel in &self.panels {
             let look_up = LookUp::new(&self.design, panel, &tables);
@@ -67,8 +69,9 @@ impl SiteData {
             };
             let mut positions = panel.positions(&self.design);
             self.add_counts(&panel.cell_positions(&self.design), &expected, tables.width, &mut out);
+            lanes::axpy(1.0, &expected.mass, &mut mass);
             if let Some(covariance) = covariance {
-                positions.push(size - 1);
+                positions.extend(items..size);
                 for (c, &to) in positions.iter().enumerate() {
                     for (r, &at) in positions.iter().enumerate() {
                         hessian[(at, to)] += covariance[(r, c)];
@@ -77,8 +80,18 @@ impl SiteData {
             }
         }
         self.add_gradient(&tables, &mut out);
+        for (h, g) in out.gradient[items..size - 1].iter_mut().enumerate() {
+            *g = lanes::dot(&mass, tables.population_score(h));
+        }
         if depth > Depth::Gradient {
             self.add_complete(&tables, &out.counts, &mut hessian);
+            // Σ_n n̄(n) ∂² log w_n/∂φ∂φ'.
+            for h in 0..tables.population_size() {
+                for l in 0..tables.population_size() {
+                    let terms = mass.iter().zip(tables.grid.curvature(h, l));
+                    hessian[(items + h, items + l)] += terms.map(|(n, c)| n * c).sum::<f64>();
+                }
+            }
             out.hessian = hessian;
         }
         out
@@ -95,14 +108,14 @@ impl SiteData {
 
     /// g_r = Σ_c Σ_n counts_c(n) ∂ log p_c(n)/∂r.
     fn add_gradient(&self, tables: &Tables, out: &mut Evaluation) {
-        let s = self.design.parameters();
+        let s = out.gradient.len() - 1;
         for j in 0..self.design.len() {
             let at = self.design.offset(j);
             let (p, cell) = (self.design.span(j).len(), self.design.cell_offset(j));
             for c in 0..self.design.categories(j) {
                 let row = &out.counts[(cell + c) * tables.width..(cell + c + 1) * tables.width];
                 for r in 0..=p {
-                    let sum = crate::kernel::lanes::dot(row, tables.score(j, c, r));
+                    let sum = lanes::dot(row, tables.score(j, c, r));
                     out.gradient[if r == p { s } else { at + r }] += sum;
                 }
             }
@@ -111,7 +124,7 @@ impl SiteData {
 
     /// Σ_c Σ_n counts_c(n) ∂² log p_c(n)/∂r∂h: block by item, and the school effect across.
     fn add_complete(&self, tables: &Tables, counts: &[f64], hessian: &mut DMatrix<f64>) {
-        let s = self.design.parameters();
+        let s = hessian.nrows() - 1;
         for j in 0..self.design.len() {
             let at = self.design.offset(j);
             let (p, cell) = (self.design.span(j).len(), self.design.cell_offset(j));

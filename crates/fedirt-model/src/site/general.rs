@@ -14,11 +14,11 @@ use rayon::prelude::*;
 /// Students whose posteriors are held at once: 16,384 rows of 64 doubles are 8 MiB.
 const HELD: usize = 16_384;
 
-/// Expected counts, and Σ_i w_i Cov_i(score) over (panel parameters, school effect).
+/// Expected counts, and Σ_i w_i Cov_i(score) over (panel parameters, population, school effect).
 pub(crate) fn expected_and_covariance(look_up: &LookUp<'_>) -> (Expected, DMatrix<f64>) {
     let (panel, width) = (look_up.panel, look_up.tables.width);
-    let size = panel.parameters() + 1;
-    let mut expected = Expected { loglik: 0.0, counts: vec![0.0; panel.cells() * width] };
+    let size = panel.parameters() + look_up.tables.population_size() + 1;
+    let mut expected = Expected::zero(panel, width);
     let mut covariance = DMatrix::zeros(size, size);
     let mut start = 0;
     while start < panel.students() {
@@ -26,6 +26,7 @@ pub(crate) fn expected_and_covariance(look_up: &LookUp<'_>) -> (Expected, DMatri
         let held = hold(look_up, start, end);
         expected.loglik += held.loglik;
         products_of_scores(look_up, &held, &mut expected.counts, &mut covariance);
+        products_with_population(look_up, &held, &mut expected.mass, &mut covariance);
         products_of_means(look_up, &held, &mut covariance);
         start = end;
     }
@@ -37,6 +38,19 @@ struct Held {
     start: usize,
     loglik: f64,
     rows: Vec<f64>,
+}
+
+impl Held {
+    /// Σ_i w_i z_ijc P_i(n) of the panel's k-th item, a padded row per category.
+    fn counts(&self, panel: &Panel, k: usize, width: usize) -> Vec<f64> {
+        let mut counts = vec![0.0; panel.categories[k] * width];
+        for (row, &c) in self.rows.chunks_exact(width).zip(&panel.column(k)[self.start..]) {
+            if c != MISSING {
+                lanes::axpy(1.0, row, &mut counts[usize::from(c) * width..][..width]);
+            }
+        }
+        counts
+    }
 }
 
 fn hold(look_up: &LookUp<'_>, start: usize, end: usize) -> Held {
@@ -72,7 +86,7 @@ struct ItemRows {
 
 fn products_of_scores(look_up: &LookUp<'_>, held: &Held, counts: &mut [f64], covariance: &mut DMatrix<f64>) {
     let (panel, width) = (look_up.panel, look_up.tables.width);
-    let s = panel.parameters();
+    let s = covariance.nrows() - 1;
     let items: Vec<ItemRows> =
         (0..panel.items.len()).into_par_iter().map(|j| item_rows(look_up, held, j)).collect();
     for (j, item) in items.iter().enumerate() {
@@ -83,6 +97,47 @@ fn products_of_scores(look_up: &LookUp<'_>, held: &Held, counts: &mut [f64], cov
         for (l, block) in item.earlier.iter().enumerate() {
             if let Some(block) = block {
                 add_block(covariance, (at, p), (panel.offsets[l], panel.item_parameters(l)), s, block, false);
+            }
+        }
+    }
+}
+
+/// The same with the parameters of the population, whose scores depend on the node alone:
+/// Σ_i E_i[S_jr ∂ log w/∂φ] = Σ_{c,n} counts_jc(n) S_jcr(n) ∂ log w_n/∂φ.
+fn products_with_population(
+    look_up: &LookUp<'_>,
+    held: &Held,
+    mass: &mut [f64],
+    covariance: &mut DMatrix<f64>,
+) {
+    let (panel, tables) = (look_up.panel, look_up.tables);
+    let (width, first, s) = (tables.width, panel.parameters(), covariance.nrows() - 1);
+    if tables.population_size() == 0 {
+        return;
+    }
+    let mut own = vec![0.0; width];
+    held.rows.chunks_exact(width).for_each(|row| lanes::axpy(1.0, row, &mut own));
+    lanes::axpy(1.0, &own, mass);
+    let product = |x: &[f64], y: &[f64], z: &[f64]| -> f64 {
+        x.iter().zip(y).zip(z).map(|((x, y), z)| x * y * z).sum()
+    };
+    for h in 0..tables.population_size() {
+        for l in 0..tables.population_size() {
+            covariance[(first + h, first + l)] +=
+                product(&own, tables.population_score(h), tables.population_score(l));
+        }
+    }
+    for (k, &item) in panel.items.iter().enumerate() {
+        let counts = held.counts(panel, k, width);
+        let p = panel.item_parameters(k);
+        for (c, row) in counts.chunks_exact(width).enumerate() {
+            for r in 0..=p {
+                let at = if r == p { s } else { panel.offsets[k] + r };
+                for h in 0..tables.population_size() {
+                    let sum = product(row, tables.score(item, c, r), tables.population_score(h));
+                    covariance[(at, first + h)] += sum;
+                    covariance[(first + h, at)] += sum;
+                }
             }
         }
     }
@@ -117,12 +172,7 @@ fn item_rows(look_up: &LookUp<'_>, held: &Held, j: usize) -> ItemRows {
     let column = |k: usize| &panel.column(k)[held.start..held.start + students];
     let mine = column(j);
 
-    let mut counts = vec![0.0; categories * width];
-    for (row, &c) in held.rows.chunks_exact(width).zip(mine) {
-        if c != MISSING {
-            lanes::axpy(1.0, row, &mut counts[usize::from(c) * width..][..width]);
-        }
-    }
+    let counts = held.counts(panel, j, width);
     let own = DMatrix::from_fn(p + 1, p + 1, |r, h| {
         (0..categories)
             .map(|c| {
@@ -175,7 +225,7 @@ fn item_rows(look_up: &LookUp<'_>, held: &Held, j: usize) -> ItemRows {
 /// Subtracts Σ_i w_i E_i[S] E_i[S]ᵀ.
 fn products_of_means(look_up: &LookUp<'_>, held: &Held, covariance: &mut DMatrix<f64>) {
     let (panel, tables) = (look_up.panel, look_up.tables);
-    let (width, size) = (tables.width, panel.parameters() + 1);
+    let (width, size) = (tables.width, covariance.nrows());
     let students = held.rows.len() / width;
     let parts: Vec<Vec<f64>> = chunks(students)
         .into_par_iter()
@@ -222,7 +272,7 @@ fn mean_score(
     given: &mut Vec<usize>,
     mean: &mut [f64],
 ) {
-    let s = panel.parameters();
+    let s = mean.len() - 1;
     given.clear();
     mean[s] = 0.0;
     for (k, &item) in panel.items.iter().enumerate() {
@@ -237,6 +287,10 @@ fn mean_score(
             mean[panel.offsets[k] + r] = lanes::dot(row, look_up.tables.score(item, c, r));
         }
         mean[s] += lanes::dot(row, look_up.tables.score(item, c, p));
+    }
+    for h in 0..look_up.tables.population_size() {
+        given.push(panel.parameters() + h);
+        mean[panel.parameters() + h] = lanes::dot(row, look_up.tables.population_score(h));
     }
     given.push(s);
 }

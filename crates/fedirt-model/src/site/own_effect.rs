@@ -31,7 +31,7 @@ impl OwnEffect {
     pub(crate) fn products(&self, site: &SiteView<'_>, psi: &[f64], effect_unit: f64) -> Vec<f64> {
         let place = (site.part(), site.request.part_count());
         let scaled = self.variance * effect_unit;
-        site.data.score_products(psi, self.s, site.grid, Some((&self.loading, scaled, place)))
+        site.data.score_products(psi, self.s, site.population, Some((&self.loading, scaled, place)))
     }
 
     /// Standard error of the site's own effect on the reported scale.

@@ -4,8 +4,8 @@
 //! Louis (1982): the observed information is the complete one minus Σ_i Cov_i(score | answers). In these models the
 //! score of a parameter with category weights w_r is S_r = w_rx·z − z·Σ_c w_rc p_c(t), with z = t for a slope and 1 for
 //! an intercept. So S_r = α_r·t + β_r − f_r(t), where only slopes have an α, which is w_rx; β depends on the answers
-//! alone; and f is t·Σ_c w_rc p_c(t) for a slope, Σ_c w_rc p_c(t) for an intercept, Σ_r a_r Σ_c w_rc p_c(t) over all
-//! slopes for the school effect. Then
+//! alone; and f is t·Σ_c w_rc p_c(t) for a slope, Σ_c w_rc p_c(t) for an intercept, −∂ log w(t)/∂φ for a parameter of the
+//! population, Σ_r a_r Σ_c w_rc p_c(t) over all slopes for the school effect. Then
 //!
 //! Cov_i(S_r, S_r') = α α' v_i − α Cov_i(t, f_r') − α' Cov_i(t, f_r) + Cov_i(f_r, f_r'),
 //!
@@ -42,7 +42,7 @@ fn slopes(panel: &Panel, design: &Design) -> Vec<Slope> {
     out
 }
 
-/// Expected counts, and Σ_i w_i Cov_i(score) over (panel parameters, school effect).
+/// Expected counts, and Σ_i w_i Cov_i(score) over (panel parameters, population, school effect).
 pub(crate) fn expected_and_covariance(
     look_up: &LookUp<'_>,
     design: &Design,
@@ -52,12 +52,12 @@ pub(crate) fn expected_and_covariance(
     let slopes = slopes(look_up.panel, design);
     let sums = sweep(look_up, &slopes, weighted);
     let (panel, width) = (look_up.panel, look_up.tables.width);
-    let size = panel.parameters() + 1;
+    let size = panel.parameters() + look_up.tables.population_size() + 1;
     let f = functions(look_up, design, psi);
 
     let mut k = -DMatrix::from_row_slice(width, width, &sums.outer);
     for n in 0..width {
-        k[(n, n)] += sums.mass[n];
+        k[(n, n)] += sums.expected.mass[n];
     }
     let mut covariance = (&f * k) * f.transpose();
 
@@ -76,11 +76,16 @@ pub(crate) fn expected_and_covariance(
     (sums.expected, covariance)
 }
 
-/// f_r(n): one row per panel parameter, and the school effect last.
+/// f_r(n): one row per panel parameter, those of the population, and the school effect last.
 fn functions(look_up: &LookUp<'_>, design: &Design, psi: &[f64]) -> DMatrix<f64> {
     let (panel, tables) = (look_up.panel, look_up.tables);
-    let size = panel.parameters() + 1;
+    let size = panel.parameters() + tables.population_size() + 1;
     let mut f = DMatrix::zeros(size, tables.width);
+    for h in 0..tables.population_size() {
+        for (n, x) in tables.population_score(h).iter().enumerate() {
+            f[(panel.parameters() + h, n)] = -x;
+        }
+    }
     for (k, &j) in panel.items.iter().enumerate() {
         let curves = &tables.curves[j];
         let weights = design.model(j).category_weights(design.categories(j)).unwrap_or_default();
@@ -108,8 +113,6 @@ struct Sums {
     deviations: Vec<f64>,
     /// Σ_i w_i P_i P_iᵀ.
     outer: Aligned,
-    /// Σ_i w_i P_i.
-    mass: Vec<f64>,
     /// w_i·v_i.
     variances: Vec<f64>,
 }
@@ -155,23 +158,20 @@ fn sweep(look_up: &LookUp<'_>, slopes: &[Slope], weighted: bool) -> Sums {
                     lanes::axpy(weight, &by_category[cell * width..(cell + 1) * width], out);
                 }
             }
-            let expected = Expected { loglik, counts: unfold_counts(panel, width, &counts) };
-            Sums { expected, deviations, outer, mass, variances }
+            let expected = Expected { loglik, counts: unfold_counts(panel, width, &counts), mass };
+            Sums { expected, deviations, outer, variances }
         })
         .collect();
     let mut total = Sums {
-        expected: Expected { loglik: 0.0, counts: vec![0.0; panel.cells() * width] },
+        expected: Expected::zero(panel, width),
         deviations: vec![0.0; slopes.len() * width],
         outer: Aligned::zeros(width * width),
-        mass: vec![0.0; width],
         variances: Vec::with_capacity(panel.students()),
     };
     for part in parts {
-        total.expected.loglik += part.expected.loglik;
-        lanes::axpy(1.0, &part.expected.counts, &mut total.expected.counts);
+        total.expected.add(&part.expected);
         lanes::axpy(1.0, &part.deviations, &mut total.deviations);
         lanes::axpy(1.0, &part.outer, &mut total.outer);
-        lanes::axpy(1.0, &part.mass, &mut total.mass);
         total.variances.extend(part.variances);
     }
     total

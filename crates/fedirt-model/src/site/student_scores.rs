@@ -6,7 +6,7 @@ use super::tables::Tables;
 use crate::exchange::triangle;
 use crate::items::Order;
 use crate::kernel::lanes;
-use crate::quadrature::Grid;
+use crate::population::Population;
 use crate::responses::MISSING;
 
 impl SiteData {
@@ -15,11 +15,11 @@ impl SiteData {
         &self,
         psi: &[f64],
         s: f64,
-        grid: &Grid,
+        population: &Population,
         mut each: impl FnMut(f64, &[f64]),
     ) {
-        let tables = Tables::new(&self.design, psi, s, grid, Order::Score);
-        let last = self.design.parameters();
+        let tables = Tables::new(&self.design, psi, s, population, Order::Score);
+        let last = psi.len();
         let mut score = vec![0.0; last + 1];
         for panel in &self.panels {
             let look_up = LookUp::new(&self.design, panel, &tables);
@@ -37,6 +37,9 @@ impl SiteData {
                         }
                         score[last] += lanes::dot(row, tables.score(j, usize::from(c), p));
                     }
+                    for (h, out) in score[self.design.parameters()..last].iter_mut().enumerate() {
+                        *out = lanes::dot(row, tables.population_score(h));
+                    }
                     each(panel.weights[i], &score);
                 }
             });
@@ -50,14 +53,14 @@ impl SiteData {
         &self,
         psi: &[f64],
         s: f64,
-        grid: &Grid,
+        population: &Population,
         profiled: Option<(&[f64], f64, (usize, usize))>,
     ) -> Vec<f64> {
-        let p = self.design.parameters();
+        let p = psi.len();
         let size = p + profiled.map_or(0, |(_, _, (_, parts))| parts);
         let mut out = vec![0.0; triangle(size)];
         let mut v = vec![0.0; size];
-        self.each_student_score(psi, s, grid, |w, score| {
+        self.each_student_score(psi, s, population, |w, score| {
             v[..p].copy_from_slice(&score[..p]);
             if let Some((loading, variance, (part, _))) = profiled {
                 v[..p].iter_mut().zip(loading).for_each(|(v, b)| *v += b * score[p]);
@@ -76,8 +79,8 @@ impl SiteData {
     }
 
     /// Σ_i w_i P_i(n): how the site's students spread over the nodes.
-    pub(crate) fn posterior_mass(&self, psi: &[f64], s: f64, grid: &Grid) -> Vec<f64> {
-        let tables = Tables::new(&self.design, psi, s, grid, Order::Probability);
+    pub(crate) fn posterior_mass(&self, psi: &[f64], s: f64, population: &Population) -> Vec<f64> {
+        let tables = Tables::new(&self.design, psi, s, population, Order::Probability);
         let mut mass = vec![0.0; tables.width];
         for panel in &self.panels {
             let look_up = LookUp::new(&self.design, panel, &tables);

@@ -90,14 +90,15 @@ impl<'a> LookUp<'a> {
     }
 }
 
-/// Posterior moments of the standardised ability: enough to move a school effect.
+/// Posterior moments of the population's pull −∂ log f/∂V, which in a normal population is standardised ability: enough to
+/// move a school effect.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Moments {
     /// Σ w_i log-likelihood of student i.
     pub loglik: f64,
-    /// Σ w_i E_i[V].
+    /// Σ w_i E_i[pull], the score of the school effect in the continuum.
     pub mean: f64,
-    /// Σ w_i Var_i[V].
+    /// Σ w_i (Var_i[pull] + 1 + E_i[∂² log f/∂V²]): by so much the effect's information falls short of Σ w_i.
     pub variance: f64,
 }
 
@@ -121,10 +122,15 @@ pub(crate) fn moments(look_up: &LookUp<'_>) -> Moments {
                 lanes::moments(
                     rows,
                     look_up.tables.width,
-                    &look_up.tables.v,
+                    &look_up.tables.pull,
                     &mut mean[..n],
                     &mut variance[..n],
                 );
+                if let Some(excess) = &look_up.tables.excess {
+                    for (variance, row) in variance.iter_mut().zip(rows.chunks_exact(look_up.tables.width)) {
+                        *variance += lanes::dot(row, excess);
+                    }
+                }
                 for (k, w) in look_up.panel.weights[block].iter().enumerate() {
                     out.loglik += w * log_marginal[k];
                     out.mean += w * mean[k];
@@ -145,15 +151,31 @@ pub(crate) struct Expected {
     pub loglik: f64,
     /// Σ_i w_i z_ijc P_i(n), a padded row per panel category.
     pub counts: Vec<f64>,
+    /// Σ_i w_i P_i(n), padded: what the gradient of the population's parameters needs, and zeros where it has none.
+    pub mass: Vec<f64>,
+}
+
+impl Expected {
+    pub(crate) fn zero(panel: &Panel, width: usize) -> Self {
+        Self { loglik: 0.0, counts: vec![0.0; panel.cells() * width], mass: vec![0.0; width] }
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.loglik += other.loglik;
+        lanes::axpy(1.0, &other.counts, &mut self.counts);
+        lanes::axpy(1.0, &other.mass, &mut self.mass);
+    }
 }
 
 /// Expected counts of a panel (the E-step of Bock & Aitkin 1981).
 pub(crate) fn expected(look_up: &LookUp<'_>, weighted: bool) -> Expected {
     let (panel, width) = (look_up.panel, look_up.tables.width);
-    let parts: Vec<(f64, Vec<f64>)> = chunks(panel.students())
+    let has_parameters = look_up.tables.population_size() > 0;
+    let parts: Vec<Expected> = chunks(panel.students())
         .into_par_iter()
         .map(|chunk| {
             let mut loglik = 0.0;
+            let mut mass = vec![0.0; width];
             let mut sums = look_up.group_sums();
             look_up.posteriors(chunk, |block, rows, log_marginal| {
                 let weights = &panel.weights[block.clone()];
@@ -161,16 +183,16 @@ pub(crate) fn expected(look_up: &LookUp<'_>, weighted: bool) -> Expected {
                 if weighted {
                     lanes::scale_rows(rows, width, weights);
                 }
+                if has_parameters {
+                    rows.chunks_exact(width).for_each(|row| lanes::axpy(1.0, row, &mut mass));
+                }
                 look_up.scatter(block, rows, &mut sums);
             });
-            (loglik, unfold_counts(panel, width, &sums))
+            Expected { loglik, counts: unfold_counts(panel, width, &sums), mass }
         })
         .collect();
-    let mut out = Expected { loglik: 0.0, counts: vec![0.0; panel.cells() * width] };
-    for (loglik, counts) in parts {
-        out.loglik += loglik;
-        lanes::axpy(1.0, &counts, &mut out.counts);
-    }
+    let mut out = Expected::zero(panel, width);
+    parts.iter().for_each(|part| out.add(part));
     out
 }
 

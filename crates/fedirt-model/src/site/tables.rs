@@ -3,19 +3,26 @@
 use crate::design::Design;
 use crate::items::{Curves, Order};
 use crate::kernel::{lanes::PADDING, padded};
+use crate::population::Population;
 use crate::quadrature::Grid;
 
 /// Everything that depends on the parameters and the school effect, but on no answer.
 pub(crate) struct Tables {
     /// Padded number of nodes.
     pub width: usize,
-    /// Standardised ability without the school effect, padded with zeros.
-    pub v: Vec<f64>,
+    /// −∂ log f/∂V of the population's density, which in a normal population is V; padded with zeros.
+    pub pull: Vec<f64>,
+    /// 1 + ∂² log f/∂V², padded with zeros; none in a normal population, where it is 0.
+    pub excess: Option<Vec<f64>>,
     /// Ability V + s, padded with zeros.
     pub t: Vec<f64>,
     /// Log weights of the nodes, padded.
     pub log_prior: Vec<f64>,
     log_p: Vec<f64>,
+    /// ∂ log w_n/∂φ_h, a padded row per parameter of the population.
+    population_score: Vec<f64>,
+    /// The population, with the second derivatives.
+    pub grid: Grid,
     score: Vec<f64>,
     score_at: Vec<usize>,
     /// Curves of every item.
@@ -23,7 +30,8 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    pub(crate) fn new(design: &Design, psi: &[f64], s: f64, grid: &Grid, order: Order) -> Self {
+    pub(crate) fn new(design: &Design, psi: &[f64], s: f64, population: &Population, order: Order) -> Self {
+        let grid = population.at(&psi[design.parameters()..]);
         let (q, width) = (grid.len(), padded(grid.len()));
         let abilities: Vec<f64> = grid.nodes().iter().map(|v| v + s).collect();
         let pad = |x: &[f64], with: f64| {
@@ -54,10 +62,16 @@ impl Tables {
         }
         Self {
             width,
-            v: pad(grid.nodes(), 0.0),
+            pull: pad(&grid.pull, 0.0),
+            excess: (!grid.stiffness.is_empty()).then(|| {
+                let excess: Vec<f64> = grid.stiffness.iter().map(|x| 1.0 - x).collect();
+                pad(&excess, 0.0)
+            }),
             t: pad(&abilities, 0.0),
             log_prior: pad(grid.log_weights(), PADDING),
             log_p,
+            population_score: (0..grid.parameters()).flat_map(|h| pad(grid.score(h), 0.0)).collect(),
+            grid,
             score,
             score_at,
             curves,
@@ -67,6 +81,16 @@ impl Tables {
     /// log p of a cell of the design at every node, padded.
     pub(crate) fn log_p(&self, position: usize) -> &[f64] {
         &self.log_p[position * self.width..(position + 1) * self.width]
+    }
+
+    /// Number of parameters of the population.
+    pub(crate) fn population_size(&self) -> usize {
+        self.grid.parameters()
+    }
+
+    /// ∂ log w/∂φ_h at every node, padded.
+    pub(crate) fn population_score(&self, h: usize) -> &[f64] {
+        &self.population_score[h * self.width..(h + 1) * self.width]
     }
 
     /// ∂ log p_c/∂r of an item at every node, padded; r counts the item's parameters, then ability.

@@ -3,7 +3,7 @@
 use super::evaluate::Depth;
 use super::*;
 use crate::design::{Design, DesignItem};
-use crate::quadrature::{Grid, GridSpec};
+use crate::population::{Family, Population};
 use crate::responses::{MISSING, ResponseTable};
 
 pub(crate) fn design(models: &[(&str, usize)]) -> Design {
@@ -49,6 +49,19 @@ fn parameters(design: &Design) -> Vec<f64> {
 }
 
 fn check(models: &[(&str, usize)], students: usize, missing_percent: usize, weighted: bool) {
+    let mixture = Population { family: Family::Mixture { components: 2 }, ..Population::default() };
+    check_in(models, students, missing_percent, weighted, &Population::default(), &[]);
+    check_in(models, students, missing_percent, weighted, &mixture, &[-0.6, 1.4, -0.3]);
+}
+
+fn check_in(
+    models: &[(&str, usize)],
+    students: usize,
+    missing_percent: usize,
+    weighted: bool,
+    population: &Population,
+    shape: &[f64],
+) {
     let design = design(models);
     let mut table = table(&design, students, missing_percent);
     if weighted {
@@ -56,15 +69,15 @@ fn check(models: &[(&str, usize)], students: usize, missing_percent: usize, weig
         table = table.with_weights(weights).unwrap();
     }
     let data = SiteData::new(&table, &design, 1.0);
-    let grid = Grid::new(GridSpec::default());
-    let psi = parameters(&design);
+    let mut psi = parameters(&design);
+    psi.extend(shape);
     let s = 0.3;
-    let at = |psi: &[f64], s: f64, depth| data.evaluate(psi, s, &grid, depth);
+    let at = |psi: &[f64], s: f64, depth| data.evaluate(psi, s, population, depth);
     let here = at(&psi, s, Depth::Observed);
-    let moments = data.moments(&psi, s, &grid);
+    let moments = data.moments(&psi, s, population);
     assert!((here.loglik - moments.loglik).abs() < 1e-9 * here.loglik.abs());
-    // In the continuum the score of s is Σ w E[V], and its curvature −Σ w (1 − Var V).
-    let last = design.parameters();
+    // In the continuum the score of s is Σ w E[V], and its curvature −Σ w (1 − Var V), in a normal population.
+    let last = psi.len();
     assert!((here.gradient[last] - moments.mean).abs() < 1e-6 * students as f64);
     let curvature = moments.variance - data.total_weight();
     assert!((here.hessian[(last, last)] - curvature).abs() < 1e-5 * students as f64);
@@ -132,15 +145,15 @@ fn weights_are_copies() {
     let weights: Vec<f64> = (0..50).map(|i| (i % 3) as f64).collect();
     let cells: Vec<u8> = (0..50).flat_map(|i| once.row(i).repeat(i % 3)).collect();
     let copies = ResponseTable::new(cells.len() / 4, 4, cells).unwrap();
-    let grid = Grid::new(GridSpec::default());
+    let population = Population::default();
     let psi = parameters(&design);
     let a = SiteData::new(&once.with_weights(weights).unwrap(), &design, 1.0).evaluate(
         &psi,
         0.1,
-        &grid,
+        &population,
         Depth::Observed,
     );
-    let b = SiteData::new(&copies, &design, 1.0).evaluate(&psi, 0.1, &grid, Depth::Observed);
+    let b = SiteData::new(&copies, &design, 1.0).evaluate(&psi, 0.1, &population, Depth::Observed);
     assert!((a.loglik - b.loglik).abs() < 1e-10 * b.loglik.abs());
     for r in 0..a.gradient.len() {
         assert!((a.gradient[r] - b.gradient[r]).abs() < 1e-9);
@@ -154,10 +167,10 @@ fn weights_are_copies() {
 fn integrated_effects_have_exact_gradients_and_close_information() {
     let design = design(GRADED);
     let data = SiteData::new(&table(&design, 40, 10), &design, 1.0);
-    let grid = Grid::new(GridSpec::default());
+    let population = Population::default();
     let psi = parameters(&design);
     let p = design.parameters();
-    let whole = |x: &[f64]| data.integrate(&x[..p], x[p].exp(), &grid, Depth::Observed);
+    let whole = |x: &[f64]| data.integrate(&x[..p], x[p].exp(), &population, Depth::Observed);
     let at = |x: &[f64]| whole(x).evaluation;
     let mut x = psi.clone();
     x.push(0.6f64.ln());

@@ -78,7 +78,7 @@ impl Sites {
         let mut study = Study::new(&wish, EPSILON)?;
         // Privacy must hold on any grid, and this one is quick.
         study.plan.grid.nodes = 21;
-        study.terms.plan.grid = study.plan.grid;
+        study.terms.plan.population = study.plan.grid.into();
         let (mut machine, first) = Score2::new(study.plan.clone())?;
         // Any sums lead to a second question; these are of the size of their noise.
         let sums: Vec<f64> = (0..first.width()?).map(|r| if r % 2 == 0 { 5.0 } else { -5.0 }).collect();

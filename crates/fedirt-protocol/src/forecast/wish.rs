@@ -93,7 +93,7 @@ impl Study {
             plan: Plan {
                 items: items.collect(),
                 effects,
-                grid: plan.grid,
+                population: plan.grid.into(),
                 settings: Settings::default(),
                 publish_effects: false,
                 secrecy: Secrecy::BySite,

@@ -429,7 +429,8 @@ impl StudyPlan {
                 })
                 .collect(),
             effects: model.effects,
-            grid: GridSpec { nodes: model.nodes, range: model.range, weighting: model.quadrature },
+            population: GridSpec { nodes: model.nodes, range: model.range, weighting: model.quadrature }
+                .into(),
             settings: Settings {
                 algorithm: model.algorithm,
                 tolerance: model.tolerance,

@@ -7,8 +7,8 @@ use crate::{SiteId, StudyId};
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::FitItem;
+use fedirt_model::population::Population;
 use fedirt_model::private::MissingAnswers;
-use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::Thresholds;
@@ -64,7 +64,7 @@ fn plan(kind: Kind) -> Plan {
     Plan {
         items: (0..ITEMS).map(item).collect(),
         effects: Effects::Fixed,
-        grid: GridSpec { nodes: 15, range: 4.0, weighting: Weighting::Density },
+        population: Population { nodes: 15, range: 4.0, ..Population::default() },
         settings: Settings { max_rounds: kind.max_rounds, ..Settings::default() },
         publish_effects: kind.mode == Mode::Plain,
         secrecy: Secrecy::BySite,

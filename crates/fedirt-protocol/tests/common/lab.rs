@@ -2,7 +2,7 @@
 
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
-use fedirt_model::quadrature::GridSpec;
+use fedirt_model::population::Population;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Identity, Thresholds};
@@ -40,7 +40,7 @@ pub(crate) fn terms(mode: Mode, sites: usize, items: usize) -> Terms {
         plan: Plan {
             items: binary_items(items),
             effects: Effects::Fixed,
-            grid: GridSpec::default(),
+            population: Population::default(),
             settings: Settings { max_rounds: 40, ..Settings::default() },
             publish_effects: mode == Mode::Plain,
             secrecy: Secrecy::BySite,

@@ -7,7 +7,7 @@ use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Setti
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Fit;
 use fedirt_model::items::{self, Curves, Order};
-use fedirt_model::quadrature::GridSpec;
+use fedirt_model::population::Population;
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_protocol::coordinator::Finished;
 use fedirt_protocol::in_process::{self, RunError};
@@ -101,7 +101,7 @@ pub(crate) fn plan(items: Vec<ItemPlan>, effects: Effects) -> Plan {
     Plan {
         items,
         effects,
-        grid: GridSpec::default(),
+        population: Population::default(),
         settings,
         publish_effects: true,
         secrecy: Secrecy::BySite,

@@ -142,7 +142,7 @@ pub(super) fn sketch(trace: &[TraceEntry], mode: Mode) -> Fit {
         se_type: None,
         condition_number: None,
         quadrature: Quadrature { nodes: 0, from: 0.0, to: 0.0, weights: String::new() },
-        latent: Latent { mean: 0.0, sd: 1.0, se_sd: None, se_mean: None },
+        latent: Latent::standard_normal(),
         site_sd: None,
         se_site_sd: None,
         items: Vec::new(),

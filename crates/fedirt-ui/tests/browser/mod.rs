@@ -135,7 +135,7 @@ pub(crate) fn large_fit(items: usize, sites: usize) -> Fit {
         se_type: Some("observed".into()),
         condition_number: Some(100.0),
         quadrature: Quadrature { nodes: 61, from: -6.0, to: 6.0, weights: "density".into() },
-        latent: Latent { mean: 0.0, sd: 1.0, se_sd: None, se_mean: None },
+        latent: Latent::standard_normal(),
         site_sd: None,
         se_site_sd: None,
         items: (0..items).map(item).collect(),

@@ -133,7 +133,7 @@ fn a_secure_run_asks_for_the_sums_that_are_attacked() {
     let plan = Plan {
         items: data.items(),
         effects: Effects::None,
-        grid: GridSpec::default(),
+        population: GridSpec::default().into(),
         settings: Settings { tolerance: 1e-6, ..Settings::default() },
         publish_effects: false,
         secrecy: Secrecy::BySite,

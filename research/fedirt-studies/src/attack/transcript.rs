@@ -81,7 +81,7 @@ impl Transcript {
         let plan = Plan {
             items: data.items(),
             effects,
-            grid: GridSpec::default(),
+            population: GridSpec::default().into(),
             settings: Settings { algorithm, tolerance, ..Settings::default() },
             publish_effects: effects != Effects::None,
             secrecy: Secrecy::BySite,
@@ -109,7 +109,7 @@ impl Transcript {
         });
         let (exchange, point, effects) = closing.ok_or(StudyError::NoClosing)?;
         let effect = effects.as_ref().and_then(|s| s.get(site)).copied().unwrap_or(0.0);
-        Ok(Point { psi: point.psi.clone(), effect, grid: exchange.request.grid })
+        Ok(Point { psi: point.psi.clone(), effect, grid: exchange.request.population.grid() })
     }
 }
 
@@ -120,5 +120,5 @@ pub(super) fn asked(request: &Request, site: usize) -> Option<Point> {
         Effects::Fixed => effects.get(site).copied().unwrap_or(0.0),
         _ => 0.0,
     };
-    Some(Point { psi: psi.clone(), effect, grid: request.grid })
+    Some(Point { psi: psi.clone(), effect, grid: request.population.grid() })
 }

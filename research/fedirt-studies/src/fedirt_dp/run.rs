@@ -128,7 +128,7 @@ pub fn calibrate(
         rows: rows_by_booklet(&terms.booklets, table),
     };
     own.sites = sites.iter().map(site).collect();
-    (own.grid, own.site_sd, own.missing) = (plan.grid, terms.site_sd, terms.missing);
+    (own.grid, own.site_sd, own.missing) = (plan.population.grid(), terms.site_sd, terms.missing);
     let statement = statement(terms, &own, noise, budget)?;
     let estimates = match noise {
         NoiseAt::Server => run(own.clone(), &tables, rng)?,

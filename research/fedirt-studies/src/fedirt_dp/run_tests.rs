@@ -53,7 +53,7 @@ fn fit_of(
     let plan = centre::Plan {
         items: (0..ITEMS).map(item).collect(),
         effects,
-        grid: GridSpec::default(),
+        population: GridSpec::default().into(),
         settings: centre::Settings::default(),
         publish_effects: false,
         secrecy: Secrecy::BySite,

@@ -70,7 +70,7 @@ impl Method {
         let run = |algorithm, rounds| Plan {
             items: item_plans(frame),
             effects,
-            grid: GridSpec::default(),
+            population: GridSpec::default().into(),
             settings: Settings { algorithm, tolerance: TOLERANCE, max_rounds: rounds, ..Settings::default() },
             publish_effects: true,
             secrecy: Secrecy::BySite,

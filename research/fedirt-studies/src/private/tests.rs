@@ -161,7 +161,7 @@ fn without_noise_the_estimates_are_those_of_maximum_likelihood() {
         let plan = Plan {
             items: data.items(),
             effects: Effects::Fixed,
-            grid: fedirt_model::quadrature::GridSpec::default(),
+            population: fedirt_model::population::Population::default(),
             settings: Settings::default(),
             publish_effects: true,
             secrecy: Secrecy::BySite,

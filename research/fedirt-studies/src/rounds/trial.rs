@@ -83,7 +83,7 @@ fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) 
     let plan = Plan {
         items: data.items(),
         effects: condition.effects,
-        grid: GridSpec::default(),
+        population: GridSpec::default().into(),
         settings: Settings { algorithm, tolerance: TOLERANCE, max_rounds: MAX_ROUNDS, ..Settings::default() },
         publish_effects: true,
         secrecy: Secrecy::BySite,
