@@ -53,7 +53,7 @@ fn brute_force(fit: &Fit, rows: &[Vec<u8>], components: &[Component]) -> f64 {
         .items
         .iter()
         .map(|item| {
-            let (a, d) = (item.a.unwrap(), item.d[0].unwrap());
+            let (a, d) = (item.a.expect("a slope"), item.d[0].expect("an intercept"));
             points.iter().map(|t| a * t + d).map(|e| [-(e.exp().ln_1p()), -((-e).exp().ln_1p())]).collect()
         })
         .collect();

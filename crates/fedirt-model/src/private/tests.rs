@@ -6,7 +6,6 @@ use super::fisher::whitening;
 use super::plan::{MissingAnswers, Score2Plan, SitePlan};
 use crate::design::{Design, DesignItem};
 use crate::exchange::Effects;
-use crate::quadrature::GridSpec;
 use crate::site::SiteData;
 use nalgebra::DMatrix;
 
