@@ -7,12 +7,14 @@
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::{Effects, Point, Request};
+use fedirt_model::population::Population;
 use fedirt_model::quadrature::{Grid, GridSpec};
 use fedirt_model::questions::Evaluate;
 use fedirt_model::questions::evaluate::Curvature;
-use fedirt_model::responses::ResponseTable;
+use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_model::site::Site;
-use fedirt_protocol::in_process;
+use fedirt_protocol::coordinator::Finished;
+use fedirt_protocol::in_process::{self, RunError};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -180,6 +182,72 @@ fn rounds() {
     }
 }
 
+/// CPU seconds of a whole fit without site effects, and its result.
+fn fitted(
+    model: Option<&str>,
+    items: usize,
+    tables: Vec<ResponseTable>,
+) -> (f64, Result<Finished, RunError>) {
+    let item = |j: usize| ItemPlan {
+        name: format!("I{j}"),
+        model: model.map(str::to_owned),
+        codes: None,
+        anchor: None,
+    };
+    let plan = Plan {
+        items: (0..items).map(item).collect(),
+        effects: Effects::None,
+        population: Population::default(),
+        settings: Settings::default(),
+        publish_effects: true,
+        secrecy: Secrecy::BySite,
+    };
+    let sites = tables.into_iter().enumerate().map(|(k, table)| (format!("S{k}"), table)).collect();
+    let start = Instant::now();
+    let before = cpu_seconds(start);
+    let run = in_process::run(plan, sites, &mut in_process::Unobserved);
+    (cpu_seconds(start) - before, run.map(|(finished, _)| finished))
+}
+
+/// Answers in five categories by the graded model, thresholds half a unit apart.
+fn graded(students: usize, items: usize) -> Vec<u8> {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    let normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
+    let slopes: Vec<f64> = (0..items).map(|_| (0.1 + 0.35 * normal(&mut rng)).exp()).collect();
+    let mut cells = Vec::with_capacity(students * items);
+    for _ in 0..students {
+        let t = normal(&mut rng);
+        for (j, a) in slopes.iter().enumerate() {
+            let (u, shift) = (rng.random::<f64>(), (j % 5) as f64 * 0.4 - 0.8);
+            let above = |step: &f64| u < 1.0 / (1.0 + (-a * (t - shift - step)).exp());
+            cells.push([-1.0, -0.4, 0.4, 1.0].iter().filter(|step| above(step)).count() as u8);
+        }
+    }
+    cells
+}
+
+/// Fits of ordinary data, as ratios to fits of the simplest data of the same size in the same run.
+fn ordinary() {
+    let (students, items) = (10_000, 100);
+    println!("\nwhole fits of {students} × {items}, CPU seconds and ratios");
+    let table = |cells: Vec<u8>| ResponseTable::new(students, items, cells).expect("the table is full");
+    let seconds = |model: Option<&str>, cells: Vec<u8>| {
+        // The second run finds everything warm.
+        drop(fitted(model, items, vec![table(cells.clone())]));
+        fitted(model, items, vec![table(cells)]).0
+    };
+    let complete = simulate(students, items).cells;
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let gaps = complete.iter().map(|x| if rng.random::<f64>() < 0.05 { MISSING } else { *x }).collect();
+    let categories = graded(students, items);
+    let (base, gpcm) = (seconds(None, complete), seconds(Some("gpcm"), categories.clone()));
+    let (missing, grm) = (seconds(None, gaps), seconds(Some("grm"), categories));
+    println!("{:<44} {base:>8.2}", "2PL, complete");
+    println!("{:<44} {missing:>8.2} {:>8.1} × complete", "2PL, 5 % missing", missing / base);
+    println!("{:<44} {gpcm:>8.2}", "GPCM, five categories");
+    println!("{:<44} {grm:>8.2} {:>8.1} × GPCM", "GRM, five categories", grm / gpcm);
+}
+
 fn fits() {
     println!("\nwhole fits, 2PL, no site effects, with standard errors (data in memory), all threads");
     println!(
@@ -189,20 +257,8 @@ fn fits() {
     for (students, items) in [(10_000, 50), (100_000, 50), (1_000_000, 50), (100_000, 100)] {
         let data = simulate(students, items);
         let table = ResponseTable::new(students, items, data.cells).expect("the table is full");
-        let item = |j: usize| ItemPlan { name: format!("I{j}"), model: None, codes: None, anchor: None };
-        let plan = Plan {
-            items: (0..items).map(item).collect(),
-            effects: Effects::None,
-            population: GridSpec::default().into(),
-            settings: Settings::default(),
-            publish_effects: true,
-            secrecy: Secrecy::BySite,
-        };
-        let start = Instant::now();
-        let before = cpu_seconds(start);
-        let run = in_process::run(plan, vec![("all".into(), table)], &mut in_process::Unobserved);
-        let seconds = cpu_seconds(start) - before;
-        let rounds = run.map_or_else(|e| e.to_string(), |(f, _)| f.fit.rounds.to_string());
+        let (seconds, run) = fitted(None, items, vec![table]);
+        let rounds = run.map_or_else(|e| e.to_string(), |f| f.fit.rounds.to_string());
         let memory = peak_memory().map_or_else(|| "–".into(), |m| format!("{m:.0}"));
         println!(
             "{students:>10} × {items:<5} {rounds:>7} {seconds:>12.2} {:>18.2} {memory:>16}",
@@ -217,5 +273,6 @@ fn main() {
         Ok(pool) => pool.install(rounds),
         Err(error) => eprintln!("no pool of one thread: {error}"),
     }
+    ordinary();
     fits();
 }

@@ -3,6 +3,7 @@
 //! Plain Rust: the compiler turns the fixed inner loops of eight into vector instructions.
 
 use super::LANES;
+use crate::responses::MISSING;
 use multiversion::multiversion;
 
 /// Log-likelihoods of padding nodes: low enough that their posterior vanishes.
@@ -181,6 +182,44 @@ pub(crate) fn outer_products(rows: &[f64], width: usize, weights: &[f64], gram: 
             out.iter_mut().zip(row).for_each(|(o, x)| *o += factor * x);
         }
     }
+}
+
+/// A range of nodes of a padded row, whole lanes.
+pub(crate) type Window = (u16, u16);
+
+/// The lanes of each posterior outside of which no node has a mass of `least`.
+pub(crate) fn windows(rows: &[f64], width: usize, least: f64) -> impl Iterator<Item = Window> + '_ {
+    rows.chunks_exact(width).map(move |row| {
+        let holds = |lane: &[f64; LANES]| lane.iter().any(|p| *p >= least);
+        let first = lanes(row).iter().position(holds).unwrap_or(0);
+        let last = lanes(row).iter().rposition(holds).map_or(first, |last| last + 1);
+        ((first * LANES) as u16, (last * LANES) as u16)
+    })
+}
+
+/// sums[first[i]·others + second[i]] += rows[i] within each student's window, where both answers are given; whether any are.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+pub(crate) fn scatter_pairs(
+    (rows, width, windows): (&[f64], usize, &[Window]),
+    first: &[u8],
+    (second, others): (&[u8], usize),
+    sums: &mut [f64],
+) -> bool {
+    let mut any = false;
+    for (((row, &(from, to)), &c), &h) in rows.chunks_exact(width).zip(windows).zip(first).zip(second) {
+        if c == MISSING || h == MISSING {
+            continue;
+        }
+        any = true;
+        let at = (usize::from(c) * others + usize::from(h)) * width;
+        let (from, to) = (usize::from(from), usize::from(to));
+        for (s, x) in lanes_mut(&mut sums[at + from..at + to]).iter_mut().zip(lanes(&row[from..to])) {
+            for l in 0..LANES {
+                s[l] += x[l];
+            }
+        }
+    }
+    any
 }
 
 /// Σ_n x_n·y_n in a fixed order.

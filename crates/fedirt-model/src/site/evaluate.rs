@@ -59,9 +59,10 @@ impl SiteData {
             let look_up = LookUp::new(&self.design, panel, &tables);
             let (expected, covariance) = if depth < Depth::Observed {
                 (sweep::expected(&look_up, self.weighted), None)
-            } else if panel.residual {
+            } else if let Some(missing) = &panel.missing {
                 let mine: Vec<f64> = panel.positions(&self.design).iter().map(|&r| psi[r]).collect();
-                let (e, c) = residual::expected_and_covariance(&look_up, &self.design, &mine, self.weighted);
+                let (e, c) =
+                    residual::expected_and_covariance(&look_up, &self.design, missing, &mine, self.weighted);
                 (e, Some(c))
             } else {
                 let (e, c) = general::expected_and_covariance(&look_up);

@@ -2,14 +2,24 @@
 //!
 //! The posterior mean of products of scores needs only the three-way tables
 //! T_jl[c][c'](n) = Σ_i w_i 1[x_ij = c] 1[x_il = c'] P_i(n): Σ_i E_i[S_j S_lᵀ] = Σ_{c,c',n} T S_jc(n) S_lc'(n)ᵀ.
-//! They are made pair by pair, never all at once. The products of posterior means are summed student by student.
+//! They are made pair by pair, never all at once. The products of posterior means are summed student by student, or as
+//! products of matrices where most answers are given.
+//!
+//! With many items a posterior lives on few of the nodes: a student's tables are made within a window of nodes that leaves
+//! out less than 1e-14 of the posterior.
 
 use super::panel::Panel;
 use super::sweep::{Expected, LookUp, chunks};
-use crate::kernel::lanes;
+use crate::kernel::lanes::{self, Window};
 use crate::responses::MISSING;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
+
+/// Mass of a node below which it can stand outside a student's window: at most a thousand nodes add up to 1e-14.
+const NEGLIGIBLE: f64 = 1e-17;
+
+/// Students whose means are multiplied together.
+const TOGETHER: usize = 128;
 
 /// Students whose posteriors are held at once: 16,384 rows of 64 doubles are 8 MiB.
 const HELD: usize = 16_384;
@@ -38,6 +48,7 @@ struct Held {
     start: usize,
     loglik: f64,
     rows: Vec<f64>,
+    windows: Vec<Window>,
 }
 
 impl Held {
@@ -55,22 +66,26 @@ impl Held {
 
 fn hold(look_up: &LookUp<'_>, start: usize, end: usize) -> Held {
     let width = look_up.tables.width;
-    let parts: Vec<(f64, Vec<f64>)> = chunks(end - start)
+    let parts: Vec<(f64, Vec<f64>, Vec<Window>)> = chunks(end - start)
         .into_par_iter()
         .map(|chunk| {
             let mut loglik = 0.0;
             let mut held = Vec::with_capacity(chunk.len() * width);
+            let mut windows = Vec::with_capacity(chunk.len());
             look_up.posteriors(start + chunk.start..start + chunk.end, |block, rows, log_marginal| {
                 let weights = &look_up.panel.weights[block];
                 loglik += weights.iter().zip(log_marginal).map(|(w, l)| w * l).sum::<f64>();
+                windows.extend(lanes::windows(rows, width, NEGLIGIBLE));
                 lanes::scale_rows(rows, width, weights);
                 held.extend_from_slice(rows);
             });
-            (loglik, held)
+            (loglik, held, windows)
         })
         .collect();
-    let mut held = Held { start, loglik: 0.0, rows: Vec::with_capacity((end - start) * width) };
-    for (loglik, rows) in parts {
+    let rows = Vec::with_capacity((end - start) * width);
+    let mut held = Held { start, loglik: 0.0, rows, windows: Vec::with_capacity(end - start) };
+    for (loglik, rows, windows) in parts {
+        held.windows.extend(windows);
         held.loglik += loglik;
         held.rows.extend_from_slice(&rows);
     }
@@ -190,15 +205,8 @@ fn item_rows(look_up: &LookUp<'_>, held: &Held, j: usize) -> ItemRows {
             let (other, q, others) = (panel.items[l], panel.item_parameters(l), panel.categories[l]);
             three_way.clear();
             three_way.resize(categories * others * width, 0.0);
-            let mut any = false;
-            for ((row, &c), &h) in held.rows.chunks_exact(width).zip(mine).zip(column(l)) {
-                if c != MISSING && h != MISSING {
-                    any = true;
-                    let at = (usize::from(c) * others + usize::from(h)) * width;
-                    lanes::axpy(1.0, row, &mut three_way[at..at + width]);
-                }
-            }
-            if !any {
+            let posteriors = (held.rows.as_slice(), width, held.windows.as_slice());
+            if !lanes::scatter_pairs(posteriors, mine, (column(l), others), &mut three_way) {
                 return None;
             }
             let mut block = DMatrix::zeros(p + 1, q + 1);
@@ -227,24 +235,39 @@ fn products_of_means(look_up: &LookUp<'_>, held: &Held, covariance: &mut DMatrix
     let (panel, tables) = (look_up.panel, look_up.tables);
     let (width, size) = (tables.width, covariance.nrows());
     let students = held.rows.len() / width;
-    let parts: Vec<Vec<f64>> = chunks(students)
+    let given = panel.columns.iter().filter(|c| **c != MISSING).count();
+    let dense = 5 * given > 3 * panel.columns.len();
+    let parts: Vec<DMatrix<f64>> = chunks(students)
         .into_par_iter()
         .map(|chunk| {
-            let mut sum = vec![0.0; size * size];
+            let mut sum = DMatrix::zeros(size, size);
             let mut given: Vec<usize> = Vec::with_capacity(size);
             let mut mean = vec![0.0; size];
-            for i in chunk {
-                let w = panel.weights[held.start + i];
-                if w > 0.0 {
+            let mut means = DMatrix::zeros(size, if dense { TOGETHER } else { 0 });
+            for start in chunk.clone().step_by(TOGETHER) {
+                let block = start..(start + TOGETHER).min(chunk.end);
+                means.fill(0.0);
+                for i in block.clone() {
+                    // Weights of zero were left out with the students who carry them.
+                    let w = panel.weights[held.start + i];
                     let row = &held.rows[i * width..(i + 1) * width];
-                    mean_score(look_up, panel, held.start + i, row, &mut given, &mut mean);
+                    let posterior = (row, held.windows[i]);
+                    mean_score(look_up, panel, held.start + i, posterior, &mut given, &mut mean);
                     // Both factors carry the weight; the product should carry it once.
-                    for (k, &r) in given.iter().enumerate() {
-                        let factor = mean[r] / w;
-                        for &h in &given[..=k] {
-                            sum[r * size + h] += factor * mean[h];
+                    if dense {
+                        let root = w.sqrt();
+                        given.iter().for_each(|&r| means[(r, i - start)] = mean[r] / root);
+                    } else {
+                        for (k, &r) in given.iter().enumerate() {
+                            let factor = mean[r] / w;
+                            for &h in &given[..=k] {
+                                sum[(h, r)] += factor * mean[h];
+                            }
                         }
                     }
+                }
+                if dense {
+                    sum.gemm(1.0, &means, &means.transpose(), 1.0);
                 }
             }
             sum
@@ -253,7 +276,7 @@ fn products_of_means(look_up: &LookUp<'_>, held: &Held, covariance: &mut DMatrix
     for part in parts {
         for r in 0..size {
             for h in 0..=r {
-                let x = part[r * size + h];
+                let x = part[(h, r)];
                 covariance[(r, h)] -= x;
                 if h < r {
                     covariance[(h, r)] -= x;
@@ -268,11 +291,13 @@ fn mean_score(
     look_up: &LookUp<'_>,
     panel: &Panel,
     student: usize,
-    row: &[f64],
+    (row, (from, to)): (&[f64], Window),
     given: &mut Vec<usize>,
     mean: &mut [f64],
 ) {
     let s = mean.len() - 1;
+    let window = usize::from(from)..usize::from(to);
+    let expectation = |score: &[f64]| lanes::dot(&row[window.clone()], &score[window.clone()]);
     given.clear();
     mean[s] = 0.0;
     for (k, &item) in panel.items.iter().enumerate() {
@@ -284,13 +309,13 @@ fn mean_score(
         let p = panel.item_parameters(k);
         for r in 0..p {
             given.push(panel.offsets[k] + r);
-            mean[panel.offsets[k] + r] = lanes::dot(row, look_up.tables.score(item, c, r));
+            mean[panel.offsets[k] + r] = expectation(look_up.tables.score(item, c, r));
         }
-        mean[s] += lanes::dot(row, look_up.tables.score(item, c, p));
+        mean[s] += expectation(look_up.tables.score(item, c, p));
     }
     for h in 0..look_up.tables.population_size() {
         given.push(panel.parameters() + h);
-        mean[panel.parameters() + h] = lanes::dot(row, look_up.tables.population_score(h));
+        mean[panel.parameters() + h] = expectation(look_up.tables.population_score(h));
     }
     given.push(s);
 }

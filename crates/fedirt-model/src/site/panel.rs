@@ -1,8 +1,9 @@
 //! A site's answers, laid out for the kernels.
 //!
 //! Students are sorted into panels. A large set of students who answered the same items is a *complete*
-//! panel: its information follows from a few sums. All others share one panel, where missing answers are
-//! part of the codes.
+//! panel: its information follows from a few sums. All others share one panel of the items that any of them answered, where
+//! missing answers are part of the codes; where they are few, its information follows from the same sums and what the
+//! missing ones take away.
 
 use crate::design::Design;
 use crate::kernel::codes::Codes;
@@ -32,8 +33,44 @@ pub(crate) struct Panel {
     pub codes: Codes,
     /// One weight per student, scaled.
     pub weights: Vec<f64>,
-    /// Nobody misses an answer and every item's model is linear in its parameters.
-    pub residual: bool,
+    /// The missing answers, where every item's model is linear in its parameters and they are few.
+    pub missing: Option<Missing>,
+}
+
+/// Which items each student of a panel left out.
+#[derive(Debug, Clone)]
+pub(crate) struct Missing {
+    starts: Vec<usize>,
+    items: Vec<u32>,
+}
+
+impl Missing {
+    /// From answers item by item; none where the missing are so many that working with the given ones is cheaper: work
+    /// grows with the square of either.
+    fn of(columns: &[u8], students: usize, items: usize) -> Option<Self> {
+        let left_out = |i: usize| (0..items).filter(move |k| columns[k * students + i] == MISSING);
+        let (mut out, mut given) = (Self { starts: vec![0], items: Vec::new() }, 0);
+        let mut squares = 0;
+        for i in 0..students {
+            let before = out.items.len();
+            out.items.extend(left_out(i).map(|k| k as u32));
+            let missing = out.items.len() - before;
+            squares += missing * missing;
+            given += (items - missing) * (items - missing);
+            out.starts.push(out.items.len());
+        }
+        (4 * squares <= given).then_some(out)
+    }
+
+    /// Positions, among the panel's items, of those that a student left out.
+    pub(crate) fn of_student(&self, i: usize) -> &[u32] {
+        &self.items[self.starts[i]..self.starts[i + 1]]
+    }
+
+    /// Whether nobody left out any.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
 }
 
 /// Whether an item's model is linear in its parameters, so that information follows from cross tables.
@@ -65,8 +102,9 @@ impl Panel {
             offsets.push(parameters);
         }
         let codes = Codes::new(&columns, students, &categories);
-        let residual = items.iter().all(|&j| is_linear(design, j)) && !columns.contains(&MISSING);
-        Self { rows, items, categories, cell_offsets, offsets, columns, codes, weights, residual }
+        let linear = items.iter().all(|&j| is_linear(design, j));
+        let missing = if linear { Missing::of(&columns, students, items.len()) } else { None };
+        Self { rows, items, categories, cell_offsets, offsets, columns, codes, weights, missing }
     }
 
     /// Number of students.
@@ -151,7 +189,10 @@ impl SiteData {
         if !rest.is_empty() {
             rest.sort_unstable();
             let weights = rest.iter().map(|&r| weight_of(r)).collect();
-            panels.push(Panel::new(design, &cells, rest, (0..design.len()).collect(), weights));
+            let j_all = design.len();
+            let given = |j: &usize| rest.iter().any(|row| cells[*row as usize * j_all + j] != MISSING);
+            let items = (0..j_all).filter(given).collect();
+            panels.push(Panel::new(design, &cells, rest, items, weights));
         }
         let students = panels.iter().map(Panel::students).sum();
         let total_weight = panels.iter().flat_map(|p| &p.weights).sum();

@@ -1,5 +1,5 @@
-//! Σ_i Cov_i(score) for complete panels of models that are linear in their parameters (the divide-by-total family, the
-//! nominal model), without a loop over students × parameters².
+//! Σ_i Cov_i(score) for panels with few missing answers of models that are linear in their parameters (the divide-by-total
+//! family, the nominal model), without a loop over students × parameters².
 //!
 //! Louis (1982): the observed information is the complete one minus Σ_i Cov_i(score | answers). In these models the
 //! score of a parameter with category weights w_r is S_r = w_rx·z − z·Σ_c w_rc p_c(t), with z = t for a slope and 1 for
@@ -11,12 +11,21 @@
 //!
 //! and summed over students: cross products of α weighted by posterior variances v_i; Σ_n f(n) D_r(n) with
 //! D_r(n) = Σ_i w_i α_ir P_i(n)(t_n − τ_i); and F K Fᵀ with K = diag(Σ_i w_i P_i) − Σ_i w_i P_i P_iᵀ.
+//!
+//! A missing answer takes its f away: f_r becomes f_r − φ_ir, where φ_ir is f_r for the parameters of items that student i
+//! left out, their part of f_s for the school effect s, and 0 elsewhere. Then
+//!
+//! Cov_i(f − φ, f' − φ') = Cov_i(f, f') − Cov_i(φ, f') − Cov_i(f, φ') + Cov_i(φ, φ'),
+//!
+//! so that what is missing costs Σ_n f'(n) A_r(n) with A_r(n) = Σ_i w_i P_i(n)(φ_ir(n) − E_i φ_ir), the few pairs
+//! Cov_i(φ_ir, φ_ir') of each student, and α_ir' Cov_i(t, φ_ir).
 
-use super::panel::Panel;
+use super::panel::{Missing, Panel};
 use super::sweep::{BLOCK, Expected, LookUp, chunks, unfold_counts};
 use crate::design::Design;
 use crate::kernel::aligned::Aligned;
 use crate::kernel::lanes;
+use crate::responses::MISSING;
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
@@ -46,14 +55,16 @@ fn slopes(panel: &Panel, design: &Design) -> Vec<Slope> {
 pub(crate) fn expected_and_covariance(
     look_up: &LookUp<'_>,
     design: &Design,
+    missing: &Missing,
     psi: &[f64],
     weighted: bool,
 ) -> (Expected, DMatrix<f64>) {
     let slopes = slopes(look_up.panel, design);
-    let sums = sweep(look_up, &slopes, weighted);
+    let functions = Functions::new(look_up, design, psi);
+    let sums = sweep(look_up, &slopes, &functions, missing, weighted);
     let (panel, width) = (look_up.panel, look_up.tables.width);
     let size = panel.parameters() + look_up.tables.population_size() + 1;
-    let f = functions(look_up, design, psi);
+    let f = DMatrix::from_row_slice(size, width, &functions.f);
 
     let mut k = -DMatrix::from_row_slice(width, width, &sums.outer);
     for n in 0..width {
@@ -73,38 +84,61 @@ pub(crate) fn expected_and_covariance(
             covariance[(slope.at, other.at)] += products[j * slopes.len() + l];
         }
     }
-    (sums.expected, covariance)
-}
-
-/// f_r(n): one row per panel parameter, those of the population, and the school effect last.
-fn functions(look_up: &LookUp<'_>, design: &Design, psi: &[f64]) -> DMatrix<f64> {
-    let (panel, tables) = (look_up.panel, look_up.tables);
-    let size = panel.parameters() + tables.population_size() + 1;
-    let mut f = DMatrix::zeros(size, tables.width);
-    for h in 0..tables.population_size() {
-        for (n, x) in tables.population_score(h).iter().enumerate() {
-            f[(panel.parameters() + h, n)] = -x;
-        }
-    }
-    for (k, &j) in panel.items.iter().enumerate() {
-        let curves = &tables.curves[j];
-        let weights = design.model(j).category_weights(design.categories(j)).unwrap_or_default();
-        let slopes = design.slopes(j).len();
-        for n in 0..curves.nodes() {
-            let p: Vec<f64> = (0..curves.categories()).map(|c| curves.log_p(c)[n].exp()).collect();
-            for (r, weights) in weights.iter().enumerate() {
-                let at = panel.offsets[k] + r;
-                let mean: f64 = weights.iter().zip(&p).map(|(w, p)| w * p).sum();
-                if r < slopes {
-                    f[(at, n)] = tables.t[n] * mean;
-                    f[(size - 1, n)] += psi[at] * mean;
-                } else {
-                    f[(at, n)] = mean;
-                }
+    if let Some(removed) = sums.removed {
+        let with_all = DMatrix::from_row_slice(size, width, &removed.deviations) * f.transpose();
+        for r in 0..size {
+            for c in 0..size {
+                let pair = removed.pairs[r.max(c) * size + r.min(c)];
+                covariance[(r, c)] += pair - with_all[(r, c)] - with_all[(c, r)];
+            }
+            for (j, slope) in slopes.iter().enumerate() {
+                let product = removed.with_slopes[r * slopes.len() + j];
+                covariance[(slope.at, r)] += product;
+                covariance[(r, slope.at)] += product;
             }
         }
     }
-    f
+    (sums.expected, covariance)
+}
+
+/// f_r(n), a padded row per panel parameter, then the population's, then the school effect's.
+struct Functions {
+    f: Vec<f64>,
+    /// Each item's part of the school effect's row.
+    of_effect: Vec<f64>,
+}
+
+impl Functions {
+    fn new(look_up: &LookUp<'_>, design: &Design, psi: &[f64]) -> Self {
+        let (panel, tables) = (look_up.panel, look_up.tables);
+        let (width, first) = (tables.width, panel.parameters());
+        let effect = first + tables.population_size();
+        let mut f = vec![0.0; (effect + 1) * width];
+        let mut of_effect = vec![0.0; panel.items.len() * width];
+        for h in 0..tables.population_size() {
+            lanes::axpy(-1.0, tables.population_score(h), &mut f[(first + h) * width..][..width]);
+        }
+        for (k, &j) in panel.items.iter().enumerate() {
+            let curves = &tables.curves[j];
+            let weights = design.model(j).category_weights(design.categories(j)).unwrap_or_default();
+            let slopes = design.slopes(j).len();
+            for n in 0..curves.nodes() {
+                let p: Vec<f64> = (0..curves.categories()).map(|c| curves.log_p(c)[n].exp()).collect();
+                for (r, weights) in weights.iter().enumerate() {
+                    let at = panel.offsets[k] + r;
+                    let mean: f64 = weights.iter().zip(&p).map(|(w, p)| w * p).sum();
+                    if r < slopes {
+                        f[at * width + n] = tables.t[n] * mean;
+                        of_effect[k * width + n] += psi[at] * mean;
+                    } else {
+                        f[at * width + n] = mean;
+                    }
+                }
+            }
+            lanes::axpy(1.0, &of_effect[k * width..(k + 1) * width], &mut f[effect * width..]);
+        }
+        Self { f, of_effect }
+    }
 }
 
 struct Sums {
@@ -115,11 +149,120 @@ struct Sums {
     outer: Aligned,
     /// w_i·v_i.
     variances: Vec<f64>,
+    /// What missing answers take away; none where there are none.
+    removed: Option<Removed>,
 }
 
-fn sweep(look_up: &LookUp<'_>, slopes: &[Slope], weighted: bool) -> Sums {
+/// Sums over the functions φ_ir of missing answers. Rows are parameters: the panel's, the population's, the effect's.
+struct Removed {
+    /// A_r(n), a padded row per parameter.
+    deviations: Vec<f64>,
+    /// Σ_i w_i Cov_i(φ_ir, φ_ir'), the lower triangle of a square matrix.
+    pairs: Vec<f64>,
+    /// Σ_i w_i α_ij Cov_i(t, φ_ir), a row per parameter and a column per slope j.
+    with_slopes: Vec<f64>,
+}
+
+impl Removed {
+    fn zero(size: usize, slopes: usize, width: usize) -> Self {
+        Self {
+            deviations: vec![0.0; size * width],
+            pairs: vec![0.0; size * size],
+            with_slopes: vec![0.0; size * slopes],
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        lanes::axpy(1.0, &other.deviations, &mut self.deviations);
+        lanes::axpy(1.0, &other.pairs, &mut self.pairs);
+        lanes::axpy(1.0, &other.with_slopes, &mut self.with_slopes);
+    }
+}
+
+/// Room for one student's missing answers.
+struct Student<'a> {
+    look_up: &'a LookUp<'a>,
+    functions: &'a Functions,
+    /// The slopes, with their weights, that each cell of the panel counts in.
+    by_cell: Vec<Vec<(usize, f64)>>,
+    /// The parameters of the missing items in ascending order, and the effect.
+    rows: Vec<usize>,
+    /// φ_ir of the effect.
+    of_effect: Vec<f64>,
+    /// w P_i(n)(φ_ir(n) − E_i φ_ir), a padded row per entry of `rows`.
+    deviations: Vec<f64>,
+    /// α_ij of each slope.
+    alpha: Vec<f64>,
+}
+
+impl<'a> Student<'a> {
+    fn new(look_up: &'a LookUp<'a>, functions: &'a Functions, slopes: &[Slope]) -> Self {
+        let mut by_cell = vec![Vec::new(); look_up.panel.cells()];
+        for (j, slope) in slopes.iter().enumerate() {
+            slope.weights.iter().for_each(|&(cell, weight)| by_cell[cell].push((j, weight)));
+        }
+        Self {
+            look_up,
+            functions,
+            by_cell,
+            rows: Vec::new(),
+            of_effect: vec![0.0; look_up.tables.width],
+            deviations: Vec::new(),
+            alpha: vec![0.0; slopes.len()],
+        }
+    }
+
+    /// Adds what a student's missing answers take away; `posterior` carries the student's weight.
+    fn add(&mut self, student: usize, missing: &[u32], weight: f64, posterior: &[f64], out: &mut Removed) {
+        let (panel, tables) = (self.look_up.panel, self.look_up.tables);
+        let (width, effect) = (tables.width, panel.parameters() + tables.population_size());
+        let f = |r: usize| &self.functions.f[r * width..(r + 1) * width];
+        self.rows.clear();
+        self.of_effect.fill(0.0);
+        for &k in missing {
+            let k = k as usize;
+            self.rows.extend(panel.offsets[k]..panel.offsets[k + 1]);
+            lanes::axpy(1.0, &self.functions.of_effect[k * width..(k + 1) * width], &mut self.of_effect);
+        }
+        self.rows.push(effect);
+        self.alpha.fill(0.0);
+        for (k, first) in panel.cell_offsets[..panel.items.len()].iter().enumerate() {
+            let c = panel.column(k)[student];
+            if c != MISSING {
+                self.by_cell[first + usize::from(c)].iter().for_each(|&(j, w)| self.alpha[j] = w);
+            }
+        }
+        self.deviations.resize(self.rows.len() * width, 0.0);
+        for (a, &r) in self.rows.iter().enumerate() {
+            let function = if r == effect { &self.of_effect } else { f(r) };
+            let mean = lanes::dot(posterior, function) / weight;
+            let (before, own) = self.deviations.split_at_mut(a * width);
+            let own = &mut own[..width];
+            own.iter_mut().zip(posterior).zip(function).for_each(|((o, p), f)| *o = p * (f - mean));
+            lanes::axpy(1.0, own, &mut out.deviations[r * width..(r + 1) * width]);
+            let size = effect + 1;
+            for (b, &c) in self.rows[..a].iter().enumerate() {
+                out.pairs[r * size + c] += lanes::dot(&before[b * width..(b + 1) * width], function);
+            }
+            out.pairs[r * size + r] += lanes::dot(own, function);
+            let product = lanes::dot(own, &tables.t);
+            let slopes = self.alpha.len();
+            lanes::axpy(product, &self.alpha, &mut out.with_slopes[r * slopes..(r + 1) * slopes]);
+        }
+    }
+}
+
+fn sweep(
+    look_up: &LookUp<'_>,
+    slopes: &[Slope],
+    functions: &Functions,
+    missing: &Missing,
+    weighted: bool,
+) -> Sums {
     let (panel, tables) = (look_up.panel, look_up.tables);
     let width = tables.width;
+    let size = panel.parameters() + tables.population_size() + 1;
+    let nothing_removed = || (!missing.is_empty()).then(|| Removed::zero(size, slopes.len(), width));
     let parts: Vec<Sums> = chunks(panel.students())
         .into_par_iter()
         .map(|chunk| {
@@ -132,6 +275,8 @@ fn sweep(look_up: &LookUp<'_>, slopes: &[Slope], weighted: bool) -> Sums {
             let mut means = vec![0.0; chunk.len()];
             let mut spread = Vec::new();
             let mut deviation = Aligned::zeros(BLOCK * width);
+            let mut removed = nothing_removed();
+            let mut student = Student::new(look_up, functions, slopes);
             look_up.posteriors(chunk, |block, rows, log_marginal| {
                 let weights = &panel.weights[block.clone()];
                 let n = block.len();
@@ -146,6 +291,14 @@ fn sweep(look_up: &LookUp<'_>, slopes: &[Slope], weighted: bool) -> Sums {
                 for row in rows.chunks_exact(width) {
                     lanes::axpy(1.0, row, &mut mass);
                 }
+                if let Some(removed) = &mut removed {
+                    for (i, row) in block.clone().zip(rows.chunks_exact(width)) {
+                        let left_out = missing.of_student(i);
+                        if !left_out.is_empty() {
+                            student.add(i, left_out, panel.weights[i], row, removed);
+                        }
+                    }
+                }
                 look_up.scatter(block.clone(), rows, &mut counts);
                 let deviation = &mut deviation[..rows.len()];
                 lanes::deviations(rows, width, &tables.t, &means[..n], deviation);
@@ -159,7 +312,7 @@ fn sweep(look_up: &LookUp<'_>, slopes: &[Slope], weighted: bool) -> Sums {
                 }
             }
             let expected = Expected { loglik, counts: unfold_counts(panel, width, &counts), mass };
-            Sums { expected, deviations, outer, variances }
+            Sums { expected, deviations, outer, variances, removed }
         })
         .collect();
     let mut total = Sums {
@@ -167,12 +320,16 @@ fn sweep(look_up: &LookUp<'_>, slopes: &[Slope], weighted: bool) -> Sums {
         deviations: vec![0.0; slopes.len() * width],
         outer: Aligned::zeros(width * width),
         variances: Vec::with_capacity(panel.students()),
+        removed: nothing_removed(),
     };
     for part in parts {
         total.expected.add(&part.expected);
         lanes::axpy(1.0, &part.deviations, &mut total.deviations);
         lanes::axpy(1.0, &part.outer, &mut total.outer);
         total.variances.extend(part.variances);
+        if let (Some(total), Some(part)) = (&mut total.removed, &part.removed) {
+            total.add(part);
+        }
     }
     total
 }

@@ -124,6 +124,29 @@ fn derivatives_with_missing_answers() {
     check(BINARY, 60, 30, false);
     check(MIXED, 90, 25, true);
     check(BINARY, 900, 10, true);
+    check(NOMINAL, 200, 10, true);
+    // So many that the given ones are fewer.
+    check(BINARY, 60, 60, false);
+}
+
+/// A few missing answers and many are worked with in different ways; the sums are the same.
+#[test]
+fn missing_answers_taken_away_and_given_ones_added_up_agree() {
+    for models in [BINARY, MIXED, NOMINAL] {
+        let design = design(models);
+        let table = table(&design, 300, 10);
+        let mut psi = parameters(&design);
+        psi.extend([-0.6, 1.4, -0.3]);
+        let mixture = Population { family: Family::Mixture { components: 2 }, ..Population::default() };
+        let taken = SiteData::new(&table, &design, 1.0);
+        assert!(taken.panels.iter().any(|p| p.missing.as_ref().is_some_and(|missing| !missing.is_empty())));
+        let mut added = taken.clone();
+        added.panels.iter_mut().for_each(|panel| panel.missing = None);
+        let at = |data: &SiteData| data.evaluate(&psi, 0.2, &mixture, Depth::Observed);
+        let (a, b) = (at(&taken), at(&added));
+        assert!((a.loglik - b.loglik).abs() < 1e-10 * b.loglik.abs());
+        assert!((&a.hessian - &b.hessian).amax() < 1e-9 * b.hessian.amax(), "{models:?}");
+    }
 }
 
 #[test]
