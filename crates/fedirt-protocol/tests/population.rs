@@ -131,7 +131,7 @@ fn site_effects_go_with_any_population() {
     for effects in [Effects::Fixed, Effects::Random] {
         let fitted = fit(mixture(effects), dealt(&skewed(900, 11), 6));
         assert_eq!(fitted.converged, Some(true), "{effects:?}");
-        assert!(fitted.rounds <= 16, "{effects:?} {}", fitted.rounds);
+        assert!(fitted.rounds <= 20, "{effects:?} {}", fitted.rounds);
         // Rows were dealt out: sites hardly differ.
         assert!(fitted.sites.iter().all(|site| site.effect.unwrap().abs() < 4.0 * site.se.unwrap()));
     }
