@@ -11,6 +11,7 @@ use super::{AgentError, clock};
 use data_encoding::{BASE64, HEXLOWER};
 use fedirt_privacy::secure::{Enrolment, Fingerprint, SiteId};
 use fedirt_protocol::codec;
+use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::envelope::EnrolRequest;
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::message::ToCoordinator;
@@ -42,7 +43,8 @@ pub fn refusals(policy: &Policy, plan: &StudyPlan, terms: &Terms) -> Vec<PolicyR
 /// What the policy says to a plan with these rows.
 pub fn refused_with(policy: &Policy, study: &Study, own: &OwnResponses) -> Vec<String> {
     let students = own.table.students() as u64;
-    let refusals = policy.check_plan(&study.terms, students, study.plan.pooled_rows_may_be_inferred());
+    let mut refusals = policy.check_plan(&study.terms, students, study.plan.pooled_rows_may_be_inferred());
+    refusals.extend(policy.check_booklets(&Declaration::of(&own.table, &study.terms).booklets));
     refusals.iter().map(ToString::to_string).collect()
 }
 

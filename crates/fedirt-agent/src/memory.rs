@@ -16,6 +16,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
+/// Most refusals that a journal holds.
+const MOST_REFUSALS: usize = 500;
+
 /// A study's memory.
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -190,6 +193,17 @@ impl Memory {
             matches!(&entry.record, Record::Debited { turn, release_sha256, .. }
                 if *turn == release.turn && *release_sha256 == hash)
         })
+    }
+
+    /// Writes a refusal down, once, and no more of them than somebody would read: a coordinator could go on asking.
+    pub(super) fn refused(&mut self, turn: Option<Turn>, reason: String) -> Result<(), AgentError> {
+        let record = Record::Refused { turn, reason };
+        let refusals =
+            || self.journal.entries().iter().filter(|e| matches!(e.record, Record::Refused { .. }));
+        if refusals().count() >= MOST_REFUSALS || refusals().any(|entry| entry.record == record) {
+            return Ok(());
+        }
+        self.journal.append(record)
     }
 
     /// Writes down that the ledger has an entry for a release.

@@ -54,6 +54,9 @@ allow_reveal_lost_site = false
 # needs no such consent.
 allow_pooled_rows_inferred = false
 
+# Fewest rows of a booklet of a private plan, where there are any: how many rows each has is told exactly.
+fewest_booklet_rows = 10
+
 # Whether exact sums (plain, secure) and private releases may be about the same students. Exact sums undo what an epsilon
 # promised before, and an epsilon says nothing beside exact sums that have left.
 allow_exact_and_private = false

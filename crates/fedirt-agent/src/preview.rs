@@ -103,6 +103,15 @@ fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
                 .into(),
         );
     }
+    if !study.plan.booklets.is_empty() {
+        let counts = study.plan.booklets.iter().zip(&own.booklets);
+        let counts: Vec<String> =
+            counts.map(|(booklet, rows)| format!("{:?} {rows}", booklet.name)).collect();
+        remarks.push(format!(
+            "Told exactly, without noise, when this site joins: how many rows it has of each booklet ({}). Epsilon does not cover this.",
+            counts.join(", ")
+        ));
+    }
     if let (Some(private), true) = (&study.terms.private, incomplete > 0) {
         remarks.push(match private.missing {
             MissingAnswers::Counted => format!(

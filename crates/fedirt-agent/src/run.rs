@@ -117,7 +117,8 @@ impl<T: Transport> Agent<T> {
         let identity = study.folder.own_identity()?;
         let declaration = Declaration::of(&own.table, &study.terms);
         let pooled = study.plan.pooled_rows_may_be_inferred();
-        let refusals = policy.check_plan(&study.terms, declaration.students, pooled);
+        let mut refusals = policy.check_plan(&study.terms, declaration.students, pooled);
+        refusals.extend(policy.check_booklets(&declaration.booklets));
         if !refusals.is_empty() {
             return Err(AgentError::Policy(refusals));
         }
@@ -309,7 +310,7 @@ impl<T: Transport> Agent<T> {
                     self.reaction = Reaction::Refused;
                     officer.news(News::Refused { turn, reason: &reason });
                     if !refusal.is_replay() {
-                        self.memory.journal.append(Record::Refused { turn, reason })?;
+                        self.memory.refused(turn, reason)?;
                     }
                 }
                 SiteOutput::Finished(fit) => end = Some(End::Finished(fit)),

@@ -134,6 +134,11 @@ impl StudyFolder {
         durable::folder(path, Readers::Owner)
     }
 
+    /// Erases a small file of the folder, if it is there.
+    pub fn erase_file(&self, name: &str) -> Result<(), AgentError> {
+        durable::erase(&self.path.join(name))
+    }
+
     /// Erases the files of a folder inside.
     pub fn erase_folder(&self, path: &Path) -> Result<(), AgentError> {
         let files = match std::fs::read_dir(path) {

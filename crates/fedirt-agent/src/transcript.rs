@@ -9,6 +9,7 @@ use super::{AgentError, clock};
 use fedirt_model::statistics::{Combination, Statistic};
 use fedirt_privacy::secure::SignedHello;
 use fedirt_protocol::codec;
+use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::encoding::{self, Precision};
 use fedirt_protocol::message::{Broadcast, Question, Sums, ToCoordinator, Turn};
 use serde::Serialize;
@@ -35,6 +36,8 @@ struct Line<'a> {
     sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    booklets: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     statistics: Vec<Numbers>,
 }
@@ -75,6 +78,7 @@ impl Transcript {
             bytes: bytes.len(),
             sha256: sha256(&bytes),
             reason,
+            booklets: booklets(message),
             statistics: statistics(message, question),
         };
         let mut text = serde_json::to_string(&line)
@@ -99,6 +103,13 @@ fn turn_of(hello: &[u8]) -> Option<Turn> {
     let hello = SignedHello::decode(hello).ok()?;
     let part = |n: u64| u32::try_from(n).ok();
     Some(Turn { round: part(hello.round().round)?, attempt: part(hello.round().attempt)? })
+}
+
+/// The rows by booklet that a declaration tells.
+fn booklets(message: &ToCoordinator) -> Option<Vec<u64>> {
+    let ToCoordinator::Join(declaration) = message else { return None };
+    let rows = Declaration::read(declaration).ok()?.booklets;
+    (rows.len() > 1).then_some(rows)
 }
 
 /// What an upload holds.

@@ -8,7 +8,7 @@ use super::transport::{Transport, TransportError};
 use fedirt_privacy::secure::Identity;
 use fedirt_protocol::codec;
 use fedirt_protocol::envelope::{self, Poll};
-use fedirt_protocol::message::{Notice, ToCoordinator, ToSite, Turn};
+use fedirt_protocol::message::{Notice, ToCoordinator, ToSite, Turn, shown_reason};
 use std::time::Duration;
 
 /// Whether the coordinator knows that the site has left.
@@ -56,7 +56,7 @@ fn refuse(
     };
     let notice = news.and_then(|bytes| codec::decode::<ToSite>(&bytes).ok()).map(|message| message.notice);
     let Some(Notice::Call { turn, .. } | Notice::Open { turn, .. }) = notice else { return Ok(Ok(None)) };
-    let message = ToCoordinator::Refuse { turn, reason: reason.to_owned() };
+    let message = ToCoordinator::Refuse { turn, reason: shown_reason(reason) };
     Transcript::open(&study.folder.results().join("transcript.jsonl"))?.write(&message, None)?;
     let sealed = envelope::seal(id, &study.site, identity, envelope::MESSAGE, &message)?;
     Ok(transport.send(name, &sealed).map(|()| Some(turn)))

@@ -68,6 +68,8 @@ pub struct TlsFiles {
 pub struct Limits {
     /// Connections at a time; further ones wait.
     pub connections: usize,
+    /// Connections from one address at a time; further ones are closed at once. Behind a proxy all come from one.
+    pub connections_per_address: usize,
     /// Seconds for the handshake.
     pub handshake_seconds: u64,
     /// Seconds for a request's head, and for an idle connection.
@@ -84,6 +86,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 1024,
+            connections_per_address: 64,
             handshake_seconds: 10,
             header_seconds: 40,
             body_seconds: 120,
@@ -163,7 +166,12 @@ impl Settings {
             check_address(address)?;
         }
         let Limits { connections, handshake_seconds, header_seconds, body_seconds, .. } = self.limits;
-        if connections == 0 || handshake_seconds == 0 || header_seconds == 0 || body_seconds == 0 {
+        if connections == 0
+            || self.limits.connections_per_address == 0
+            || handshake_seconds == 0
+            || header_seconds == 0
+            || body_seconds == 0
+        {
             return Err("limits: numbers above 0 are needed".into());
         }
         if self.limits.body_megabytes < 64 || self.limits.connection_seconds < 60 {
@@ -197,6 +205,7 @@ pub fn template(listen: Option<SocketAddr>, hosts: &[String]) -> String {
     let hosts = hosts.join(", ");
     let Limits {
         connections,
+        connections_per_address,
         handshake_seconds,
         header_seconds,
         body_seconds,
@@ -232,6 +241,8 @@ tls = false
 
 [limits]
 connections = {connections}
+# From one address (of IPv6: one network of 64 bits). Behind a proxy all sites have the proxy's.
+connections_per_address = {connections_per_address}
 handshake_seconds = {handshake_seconds}
 # For a request's head, and for a connection that says nothing; long polls take 30.
 header_seconds = {header_seconds}

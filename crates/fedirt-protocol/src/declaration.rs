@@ -94,6 +94,13 @@ impl Declaration {
         }
     }
 
+    /// What signed bytes declare. The signature is not checked.
+    pub fn read(signed: &[u8]) -> Result<Self, DeclarationError> {
+        let wrong = |reason: String| DeclarationError::Signature { site: "a site".into(), reason };
+        let statement = SignedStatement::decode(signed).map_err(|e| wrong(e.to_string()))?;
+        codec::decode(statement.unverified()).map_err(|e| wrong(e.to_string()))
+    }
+
     /// Signs it.
     pub fn sign(
         &self,

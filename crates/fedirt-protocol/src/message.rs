@@ -6,6 +6,7 @@ use fedirt_model::fit::Fit;
 use fedirt_model::private::ScoreRequest;
 use fedirt_model::questions::NOISY_SCORES;
 use fedirt_model::statistics::Statistic;
+use fedirt_privacy::secure::is_unseen;
 use serde::{Deserialize, Serialize};
 
 /// A round and which try at it.
@@ -66,6 +67,15 @@ impl Question {
             Self::Scores { request, .. } => request.width().unwrap_or(0),
         }
     }
+}
+
+/// Longest reason that is passed on, in characters.
+const LONGEST_REASON: usize = 500;
+
+/// A reason as it is shown to people: not longer than a few lines, and without characters that cannot be seen or that turn the
+/// direction of a text.
+pub fn shown_reason(text: &str) -> String {
+    text.chars().map(|c| if is_unseen(c) { ' ' } else { c }).take(LONGEST_REASON).collect()
 }
 
 /// From the coordinator to a site. Only the latest matters: a site that missed some has missed nothing.

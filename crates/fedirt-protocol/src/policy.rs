@@ -62,6 +62,8 @@ pub struct Policy {
     pub allow_reveal_lost_site: bool,
     /// Whether the pooled rows of all sites may be inferable from the sums (small tests and samples in `secure`).
     pub allow_pooled_rows_inferred: bool,
+    /// Fewest rows of a booklet, where there are any: how many it has is told exactly.
+    pub fewest_booklet_rows: u64,
     /// Whether exact sums and private releases may be about the same students: an ε says nothing beside exact sums.
     pub allow_exact_and_private: bool,
     /// Smallest share of a private study's noise that this site makes itself, as a part of the variance that ε asks for:
@@ -92,6 +94,7 @@ impl Default for Policy {
             publish_effects: false,
             allow_reveal_lost_site: false,
             allow_pooled_rows_inferred: false,
+            fewest_booklet_rows: 10,
             allow_exact_and_private: false,
             least_own_noise: 0.02,
             approval: Approval::Once,
@@ -183,6 +186,19 @@ pub enum PolicyRefusal {
     /// A parameter out of range.
     #[error("the parameters are refused: {0}")]
     Parameters(String),
+    /// A booklet with few rows.
+    #[error(
+        "booklet {} of the plan would have {rows} rows here, and this site's policy wants {least}, or none: how many rows a booklet has is told exactly",
+        booklet + 1
+    )]
+    BookletRows {
+        /// Its place in the plan, from 0.
+        booklet: usize,
+        /// Its rows.
+        rows: u64,
+        /// What the policy wants.
+        least: u64,
+    },
     /// Too small a part of the noise is this site's own.
     #[error(
         "with {sites} sites this site would make {:.1} % of the noise, and its policy wants {:.1} %: less would be left to its students if the others worked with the coordinator",
@@ -218,6 +234,7 @@ impl Policy {
             publish_effects: true,
             allow_reveal_lost_site: true,
             allow_pooled_rows_inferred: true,
+            fewest_booklet_rows: 0,
             allow_exact_and_private: true,
             least_own_noise: 0.0,
             trust_roster_from_coordinator: true,
@@ -322,6 +339,18 @@ impl Policy {
             return Err(PolicyRefusal::Points { asked: points.len(), planned });
         }
         points.iter().try_for_each(|psi| self.check_point(request, psi, earlier))
+    }
+
+    /// What this policy refuses about the rows by booklet that would be declared.
+    pub fn check_booklets(&self, rows: &[u64]) -> Option<PolicyRefusal> {
+        let few = |(_, rows): &(usize, &u64)| (1..self.fewest_booklet_rows).contains(*rows);
+        // A plan without booklets has all rows in one.
+        let found = rows.iter().enumerate().filter(|_| rows.len() > 1).find(few);
+        found.map(|(booklet, &rows)| PolicyRefusal::BookletRows {
+            booklet,
+            rows,
+            least: self.fewest_booklet_rows,
+        })
     }
 
     /// Each site's noise has the variance that ε asks for, divided by the sites that are not thought to collude.

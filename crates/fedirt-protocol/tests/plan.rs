@@ -163,4 +163,15 @@ fn the_officer_reads_what_epsilon_does_not_cover() {
     );
     let words = StudyPlan::parse(&booklets).unwrap().in_words().join("\n");
     assert!(words.contains("which booklet a row falls into"), "{words}");
+    // Booklets of all items but one would tell who skipped which.
+    let all_but = |name: &str, skipped: usize| {
+        let items: Vec<String> = (1..=5).filter(|j| *j != skipped).map(|j| format!("\"i{j}\"")).collect();
+        format!("[[booklet]]\nname = \"{name}\"\nitems = [{}]\n", items.join(", "))
+    };
+    let alike = format!("{text}\n{}{}", all_but("A", 1), all_but("B", 2));
+    let error = StudyPlan::parse(&alike).unwrap_err().to_string();
+    assert!(error.contains("which items students skipped"), "{error}");
+    let turned = text.replace("name = \"i1\"", "name = \"i\\u202e1\"");
+    assert_ne!(turned, text);
+    assert!(StudyPlan::parse(&turned).unwrap_err().to_string().contains("turn the direction"));
 }

@@ -14,6 +14,8 @@ const DRAINED: usize = 1 << 20;
 
 /// Bodies up to this many bytes have memory of their own.
 const SMALL: usize = 64 << 10;
+/// Most seconds for such a body.
+const SMALL_SECONDS: u64 = 15;
 /// Kibibytes that are reserved at a time.
 const CHUNK: u32 = 64;
 
@@ -44,7 +46,10 @@ pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<Rea
         return Err(too_long(length, most));
     }
     let slow = || Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not arrive in time");
-    let limit = Duration::from_secs(app.limits.body_seconds);
+    // Nobody knows who sends a body before it is there: small ones have little time.
+    let seconds =
+        if length <= SMALL { app.limits.body_seconds.min(SMALL_SECONDS) } else { app.limits.body_seconds };
+    let limit = Duration::from_secs(seconds);
     // Large bodies cannot keep small ones waiting, and pay for what has arrived, not for what was announced.
     let budget = if length <= SMALL { &app.small_bodies } else { &app.body_budget };
     let read = async {

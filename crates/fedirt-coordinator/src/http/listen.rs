@@ -8,8 +8,10 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
@@ -44,6 +46,7 @@ impl Listening {
         let Self { listener, tls, router, limits, metrics } = self;
         let acceptor = tls.map(TlsAcceptor::from);
         let places = Arc::new(Semaphore::new(limits.connections));
+        let addresses = Addresses::default();
         // Dropping the set ends its connections.
         let mut connections = JoinSet::new();
         loop {
@@ -64,6 +67,8 @@ impl Listening {
                     continue;
                 }
             };
+            // One address cannot take everybody's places.
+            let Some(own) = addresses.enter(peer.ip(), limits.connections_per_address) else { continue };
             let (acceptor, limits, metrics) = (acceptor.clone(), limits.clone(), metrics.clone());
             let service = TowerToHyperService::new(router.clone().layer(Extension(ConnectInfo(peer))));
             let stopping = stopping.clone();
@@ -81,11 +86,56 @@ impl Listening {
                         }
                     }
                 }
-                drop((counted, place));
+                drop((counted, own, place));
             });
         }
         drop(listener);
         let _ = timeout(FAREWELL, async { while connections.join_next().await.is_some() {} }).await;
+    }
+}
+
+/// How many connections each address has.
+#[derive(Debug, Clone, Default)]
+struct Addresses(Arc<Mutex<HashMap<IpAddr, usize>>>);
+
+/// A connection of an address; counted down however it ends.
+struct OfAddress(Addresses, IpAddr);
+
+impl Addresses {
+    fn counts(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more connection, unless the address has its share.
+    fn enter(&self, address: IpAddr, most: usize) -> Option<OfAddress> {
+        let address = one_host(address);
+        let mut counts = self.counts();
+        let count = counts.entry(address).or_default();
+        if *count >= most {
+            return None;
+        }
+        *count += 1;
+        Some(OfAddress(self.clone(), address))
+    }
+}
+
+impl Drop for OfAddress {
+    fn drop(&mut self) {
+        let mut counts = self.0.counts();
+        if let Some(count) = counts.get_mut(&self.1) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.1);
+            }
+        }
+    }
+}
+
+/// A host of IPv6 has a network of 64 bits to itself, as a rule.
+fn one_host(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64)),
+        four => four,
     }
 }
 
@@ -119,5 +169,69 @@ async fn connection(
     if !ended {
         connection.as_mut().graceful_shutdown();
         let _ = timeout(seconds(limits.body_seconds), connection).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use std::io::{Read, Write};
+    use std::net::SocketAddr;
+    use std::net::TcpStream;
+    use std::time::Instant;
+    use tokio::net::TcpSocket;
+
+    async fn from(source: [u8; 4], to: SocketAddr) -> TcpStream {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from((source, 0))).unwrap();
+        let stream = socket.connect(to).await.unwrap().into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
+        stream
+    }
+
+    /// 1,024 slow connections from one address: the others go on.
+    #[cfg(target_os = "linux")]
+    #[tokio::test(flavor = "multi_thread")]
+    async fn one_address_does_not_stop_the_others() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let to = listener.local_addr().unwrap();
+        let router = Router::new().route("/health", get(|| async { "ok" }));
+        let metrics = Arc::new(Metrics::new().unwrap());
+        let serving = Listening { listener, tls: None, router, limits: Limits::default(), metrics };
+        let (stop, stopping) = watch::channel(false);
+        let server = tokio::spawn(serving.serve(stopping));
+        let mut slow = Vec::new();
+        for _ in 0..1024 {
+            let mut stream = from([127, 0, 0, 1], to).await;
+            // The head of a request that never ends; a connection that was closed may refuse it.
+            let _ = stream.write_all(b"GET /health HTTP/1.1\r\n");
+            slow.push(stream);
+        }
+        let start = Instant::now();
+        let mut site = from([127, 0, 0, 2], to).await;
+        site.write_all(b"GET /health HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        tokio::task::block_in_place(|| site.read_to_string(&mut answer)).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"), "{answer}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        drop(slow);
+        stop.send_replace(true);
+        server.await.unwrap();
+    }
+
+    #[test]
+    fn hosts_are_counted_and_forgotten() {
+        let addresses = Addresses::default();
+        let (one, other) = ("2001:db8::1".parse().unwrap(), "2001:db8::2:1".parse().unwrap());
+        let first = addresses.enter(one, 2);
+        let second = addresses.enter(other, 2);
+        assert!(first.is_some() && second.is_some());
+        assert!(addresses.enter(one, 2).is_none(), "both are of one network");
+        assert!(addresses.enter("192.0.2.1".parse().unwrap(), 2).is_some());
+        drop(first);
+        assert!(addresses.enter("2001:db8::3".parse().unwrap(), 2).is_some());
+        drop(second);
+        assert!(addresses.counts().is_empty());
     }
 }

@@ -54,7 +54,7 @@ pub use encoding::DecodeError;
 pub use hello::{Hello, HelloError, RoundId, SignedHello};
 pub use identity::{Fingerprint, Identity, IdentityError, PublicIdentity, SIGNATURE_BYTES};
 pub use mask::{MaskError, Masked};
-pub use name::{NameError, SiteId, StudyId};
+pub use name::{NameError, SiteId, StudyId, has_unseen, is_unseen};
 pub use roster::{Enrolment, Roster, RosterError, SignedRoster};
 pub use round_key::{RoundKey, RoundKeyError, RoundPublicKey};
 pub use statement::{SignedStatement, Statement, StatementError};

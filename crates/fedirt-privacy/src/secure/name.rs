@@ -21,16 +21,24 @@ pub enum NameError {
     },
 }
 
+/// Whether a character cannot be seen, or changes how others are shown: control characters, and those that turn the direction of
+/// a text (Unicode Standard Annex 9, Bidi_Control).
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Whether a text has such characters.
+pub fn has_unseen(text: &str) -> bool {
+    text.contains(is_unseen)
+}
+
 fn check(name: &str) -> Result<(), NameError> {
-    let unseen = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
     if name.is_empty() || name.len() > MAX_BYTES {
         return Err(NameError::Length { bytes: name.len() });
     }
-    if name.trim() != name || name.contains(unseen) {
+    if name.trim() != name || has_unseen(name) {
         return Err(NameError::Invisible { name: name.into() });
     }
     Ok(())

@@ -101,6 +101,11 @@ impl SignedStatement {
         &self.statement.topic
     }
 
+    /// What is stated, unchecked: for a look at what this site itself has signed.
+    pub fn unverified(&self) -> &[u8] {
+        &self.statement.bytes
+    }
+
     /// The bytes to send: the signed message as one field, the signature as another.
     pub fn encode(&self) -> Vec<u8> {
         Fields::new(SIGNED_STATEMENT).bytes(&self.statement.message()).bytes(&self.signature).finish()

@@ -19,7 +19,7 @@ pub use robust::Robust;
 
 use crate::Timestamp;
 use crate::declaration::{Declaration, Declarations};
-use crate::message::{Announcement, Notice, SharedRoster, ToCoordinator, ToSite, Turn};
+use crate::message::{Announcement, Notice, SharedRoster, ToCoordinator, ToSite, Turn, shown_reason};
 use crate::terms::Terms;
 use centre::Centre;
 use fedirt_model::fit::{Covariance, Fit, TraceEntry};
@@ -29,6 +29,9 @@ use rounds::{Attempt, Calling, Open};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+
+/// Longest reason of a refusal that is taken, in bytes.
+const LONGEST_REFUSAL: usize = 4096;
 
 /// What the machine is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -325,6 +328,11 @@ impl Coordinator {
     }
 
     fn refused(&mut self, from: &SiteId, turn: Turn, reason: String) -> Result<Taken, Stop> {
+        // What is rejected is not stored, and passed on to nobody.
+        if reason.len() > LONGEST_REFUSAL {
+            return Err(Rejection::Invalid(format!("a reason of {} bytes is too long", reason.len())).into());
+        }
+        let reason = shown_reason(&reason);
         match self.attempt() {
             Some(attempt) if attempt.turn == turn && attempt.expected.contains(from) => {
                 Err(CoordinatorError::Refused { site: self.terms.label(from), round: turn.round, reason }

@@ -9,8 +9,13 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::items;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon};
-use fedirt_privacy::secure::{Protection, SiteId, StudyId, Thresholds};
+use fedirt_privacy::secure::{Protection, SiteId, StudyId, Thresholds, has_unseen};
 use std::collections::BTreeSet;
+
+/// How many items of its own each of two booklets needs, by the size of the smaller one: a third of them, and at least two.
+fn least_apart(size: usize) -> usize {
+    size.div_ceil(3).max(2)
+}
 
 impl StudyPlan {
     /// Everything that is wrong with the plan.
@@ -29,6 +34,20 @@ impl StudyPlan {
             problems.push(
                 PlanField::Study
                     .wrong("study: letters, digits, '-', '_' and '.' only, as it is part of web addresses"),
+            );
+        }
+        let named = self.items.iter().map(|item| (PlanField::Items, "item", &item.name));
+        let named = named.chain(self.booklets.iter().map(|b| (PlanField::Booklets, "booklet", &b.name)));
+        for (field, kind, name) in named.filter(|(_, _, name)| has_unseen(name)) {
+            problems.push(field.wrong(format!(
+                "{kind} {name:?}: control characters, and those that turn the direction of a text, are not allowed in names"
+            )));
+        }
+        let lines = self.purpose.lines().chain(self.cohort.sites.iter().map(String::as_str));
+        if lines.into_iter().any(has_unseen) {
+            problems.push(
+                PlanField::Purpose
+                    .wrong("purpose, cohort.sites: control characters, and those that turn the direction of a text, are not allowed"),
             );
         }
         if self.purpose.trim().is_empty() {
@@ -187,10 +206,12 @@ impl StudyPlan {
             problems.push(PlanField::Items.wrong("item: private knows no fixed items"));
         }
         for (one, other) in self.booklets.iter().flat_map(|a| self.booklets.iter().map(move |b| (a, b))) {
-            if one.name != other.name && one.items.iter().all(|item| other.items.contains(item)) {
-                // Rows are counted by the smallest booklet that holds their answers: a skipped item must not move them.
+            let own = one.items.iter().filter(|item| !other.items.contains(item)).count();
+            let least = least_apart(one.items.len().min(other.items.len()));
+            if one.name != other.name && own < least {
+                // Rows are counted by the booklet that holds most of their answers: skipped items must not move them.
                 problems.push(PlanField::Booklets.wrong(format!(
-                    "booklet {:?} lies within {:?}: each needs an item that the other lacks",
+                    "booklet {:?} has {own} items that {:?} lacks, and {least} are needed: how many rows each booklet has is told exactly, and with booklets so alike it would tell which items students skipped",
                     one.name, other.name
                 )));
             }

@@ -19,7 +19,7 @@ pub use ledger_entry::{EntryError, Subjects};
 pub use refusal::Refusal;
 
 use crate::declaration::{Declaration, Declarations};
-use crate::message::{Notice, ToCoordinator, ToSite, Turn};
+use crate::message::{Notice, ToCoordinator, ToSite, Turn, shown_reason};
 use crate::policy::Policy;
 use crate::terms::Terms;
 use crate::{Timestamp, codec};
@@ -228,7 +228,7 @@ impl SiteMachine {
                 (None, Ok(()))
             }
             Notice::Ended { reason } => {
-                self.close(SiteOutput::Ended { reason: reason.clone() });
+                self.close(SiteOutput::Ended { reason: shown_reason(reason) });
                 (None, Ok(()))
             }
         };
@@ -274,7 +274,7 @@ impl SiteMachine {
     /// them, deserves no answer.
     fn refuse(&mut self, turn: Option<Turn>, refusal: Refusal) {
         if let (Some(turn), false) = (turn, refusal.is_replay()) {
-            self.send(ToCoordinator::Refuse { turn, reason: refusal.for_the_coordinator() });
+            self.send(ToCoordinator::Refuse { turn, reason: shown_reason(&refusal.for_the_coordinator()) });
         }
         let ended = refusal.ends_the_study().then(|| SiteOutput::Ended { reason: refusal.to_string() });
         self.outputs.push_back(SiteOutput::Refused { turn, refusal });

@@ -37,7 +37,7 @@ fn what_private_can_say_is_said() {
     let filled = [
         ("epsilon", "2"),
         ("delta", "1e-7"),
-        ("booklets", "A: m1..m3\nB: m2, m4"),
+        ("booklets", "A: m1, m2\nB: m3, m4"),
         ("mixture", "on"),
         ("missing_answers", "wrong"),
         ("effects", "none"),
@@ -49,7 +49,7 @@ fn what_private_can_say_is_said() {
     let privacy = found.privacy.as_ref().unwrap();
     assert_eq!((privacy.epsilon, privacy.delta, privacy.site_sd), (2.0, 1e-7, 0.4));
     assert!(privacy.mixture && privacy.missing_answers == MissingAnswers::Wrong);
-    assert_eq!(found.booklets[1].items, ["m2", "m4"]);
+    assert_eq!(found.booklets[1].items, ["m3", "m4"]);
     assert_eq!(found.cohort.colluders(), 2);
     assert!(found.items.iter().all(|item| item.fixed.is_none()), "not in private");
     // The others know neither, and do not show the fields.
@@ -98,7 +98,7 @@ fn complaints_stand_at_their_fields() {
         ("tolerance", "-1", "A number"),
         ("max_rounds", "3", "4 to"),
         ("booklets", "A: m9", "no item"),
-        ("booklets", "A: m1, m2\nB: m1", "lies within"),
+        ("booklets", "A: m1, m2\nB: m1", "are needed"),
         ("site_sd", "x", "A number"),
         ("colluders", "3", "nobody would be left"),
         ("categories", "17", "2 to 16"),

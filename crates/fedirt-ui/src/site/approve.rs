@@ -123,7 +123,9 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
     }
     let population = match (fields.get("account"), fields.get("population")) {
         ("", "") => {
-            return Err(wrong("Choose the name of these students, or write a new one into its field.".into()));
+            return Err(wrong(
+                "Choose the name of these students, or write a new one into its field.".into(),
+            ));
         }
         ("", name) => name.to_owned(),
         (known, _) => known.to_owned(),

@@ -19,6 +19,9 @@ use std::path::{Path as FilePath, PathBuf};
 /// Maximum length of an uploaded file, in bytes. Longer files are given by their path.
 const LONGEST: u64 = 2 << 30;
 
+/// Name of a file that is arriving.
+pub(super) const DRAFT: &str = "answers.draft";
+
 #[derive(Template)]
 #[template(path = "officer_file.html")]
 struct FilePage {
@@ -82,7 +85,7 @@ pub(super) async fn upload(State(app): App, Path(name): Name, request: Request) 
     let called = called.trim_start_matches('.').trim();
     let called = if called.is_empty() { "answers.csv" } else { called };
     // The upload goes to a draft and replaces the copies when it is complete, unless something has been approved meanwhile.
-    let draft = seen.folder.path().join("answers.draft");
+    let draft = seen.folder.path().join(DRAFT);
     if let Err(error) = receive(request.into_body(), &draft).await {
         let _ = std::fs::remove_file(&draft);
         return Err(error);

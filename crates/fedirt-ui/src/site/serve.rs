@@ -133,6 +133,10 @@ impl Pages {
             lifetimes: Lifetimes::default(),
         };
         let gate = Arc::new(Gate::new(gate, Arc::new(logins), Arc::new(System)));
+        // A file that was arriving when the program was killed.
+        for study in home.studies()? {
+            home.study(&study)?.erase_file(super::file::DRAFT)?;
+        }
         let runners = Runners::new(home.clone(), settings.automatic);
         let broken = runners.start_all()?;
         let app = Arc::new(OfficerState {

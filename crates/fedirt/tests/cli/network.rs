@@ -25,22 +25,40 @@ impl Program {
     }
 }
 
-/// A coordinator that listens, with a plan that `change` has altered, and three sites that have enrolled.
-fn set_up(mode: &str, change: impl Fn(String) -> String) -> (Bench, Program) {
-    let bench = Bench::simulated();
+/// A coordinator in a folder that listens at the port that it gives, with a plan that `change` has altered.
+fn serve(bench: &Bench, folder: &str, plan: &str, change: impl Fn(String) -> String) -> (u16, Program) {
     let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|l| l.local_addr()).expect("a free port").port();
-    let sites = SITES.join(",");
-    bench.expect(0, &format!(
-        "coordinator init centre --listen 127.0.0.1:{port} --study bank --sites {sites} --items-from north.csv --mode {mode} --students 370"
-    ));
-    let plan = bench.read("centre/plans/bank.toml");
-    bench.write("centre/plans/bank.toml", change(plan));
-    let coordinator = Program::start(&bench, "coordinator start centre");
+    bench.expect(0, &format!("coordinator init {folder} --listen 127.0.0.1:{port} {plan}"));
+    let files = bench.names(&format!("{folder}/plans"));
+    let file = format!("{folder}/plans/{}", files[0]);
+    bench.write(&file, change(bench.read(&file)));
+    // Both ports of a coordinator are its own.
+    let settings = bench.read(&format!("{folder}/coordinator.toml"));
+    bench.write(&format!("{folder}/coordinator.toml"), settings.replace("enabled = true", "enabled = false"));
+    let coordinator = Program::start(bench, &format!("coordinator start {folder}"));
     let since = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
         assert!(since.elapsed() < Duration::from_secs(60), "the coordinator does not come up");
         std::thread::sleep(Duration::from_millis(20));
     }
+    (port, coordinator)
+}
+
+/// A home enrols as a site of a study.
+fn enrol(bench: &Bench, home: &str, folder: &str, port: u16, study: &str, site: &str) {
+    let (printed, _) = bench
+        .expect(0, &format!("coordinator invite {folder} {study} {site} --address https://localhost:{port}"));
+    let invitation = printed.split_whitespace().find(|word| word.starts_with("fedirt-invitation:"));
+    let invitation = invitation.expect("an invitation");
+    bench.expect(0, &format!("site --home home-{home} enrol {invitation} --yes"));
+}
+
+/// A coordinator that listens, with a plan that `change` has altered, and three sites that have enrolled.
+fn set_up(mode: &str, change: impl Fn(String) -> String) -> (Bench, Program) {
+    let bench = Bench::simulated();
+    let sites = SITES.join(",");
+    let plan = format!("--study bank --sites {sites} --items-from north.csv --mode {mode} --students 370");
+    let (port, coordinator) = serve(&bench, "centre", &plan, change);
     for site in SITES {
         bench.expect(0, &format!("site --home home-{site} init"));
         let policy = bench.read(&format!("home-{site}/policy.toml"));
@@ -49,13 +67,7 @@ fn set_up(mode: &str, change: impl Fn(String) -> String) -> (Bench, Program) {
             .replace("allow_pooled_rows_inferred = false", "allow_pooled_rows_inferred = true")
             .replace("trust_roster_from_coordinator = false", "trust_roster_from_coordinator = true");
         bench.write(&format!("home-{site}/policy.toml"), policy);
-        let (printed, _) = bench
-            .expect(0, &format!("coordinator invite centre bank {site} --address https://localhost:{port}"));
-        let invitation = printed.split_whitespace().find(|word| word.starts_with("fedirt-invitation:"));
-        bench.expect(
-            0,
-            &format!("site --home home-{site} enrol {} --yes", invitation.expect("an invitation")),
-        );
+        enrol(&bench, site, "centre", port, "bank", site);
     }
     (bench, coordinator)
 }
@@ -112,5 +124,49 @@ fn a_study_that_reaches_max_rounds_has_results_at_the_coordinator_and_at_the_sit
                 "{names:?}"
             );
         }
+    }
+}
+
+/// What a hostile coordinator did to the built program, one after the other: it gives the schools other names, leaves an item out
+/// of the plan, waits until a student has left, and asks for noisy sums of students whose exact sums it has.
+#[test]
+fn a_coordinator_that_renames_and_leaves_out_learns_nothing_more() {
+    let (bench, _first) = set_up("secure", |plan| plan);
+    run(&bench);
+    // The same schools under other names, an item less; in one school a student has left.
+    let plan = "--study again --sites nord,sud,ouest --items-from north.csv --mode secure --students 370";
+    let shorter = |plan: String| {
+        let last = plan.rfind("[[item]]").expect("items");
+        plan[..last].to_owned()
+    };
+    let (port, _second) = serve(&bench, "second", plan, shorter);
+    enrol(&bench, "north", "second", port, "again", "nord");
+    let whole = bench.read("north.csv");
+    let last = whole.lines().next().and_then(|line| line.split(',').next_back()).expect("an item").to_owned();
+    let fewer: Vec<&str> = whole.lines().take(whole.lines().count() - 1).collect();
+    bench.write("fewer.csv", fewer.join("\n") + "\n");
+    let join = |file: &str, rest: &str| {
+        format!("site --home home-north join again {file} --ignore {last} --yes {rest}")
+    };
+    let (_, told) = bench.expect(2, &join("fewer.csv", "--population pupils"));
+    assert!(told.contains("few students of pupils"), "{told}");
+    // The coordinator's new name for the school opens no account, and neither does another one for the students.
+    let (_, told) = bench.expect(2, &join("north.csv", ""));
+    assert!(told.contains("in your own words") && told.contains("\"pupils\""), "{told}");
+    let (_, told) = bench.expect(2, &join("north.csv", "--population nord"));
+    assert!(told.contains("of these students are known here as \"pupils\""), "{told}");
+    // Noise beside exact sums.
+    bench.write("book.csv", "item,categories\nM1,2\nM2,2\nM3,2\nM4,2\nM5,2\nM6,3\n");
+    let plan = "--study noisy --sites nord,sud,ouest --codebook book.csv --mode private --students 370";
+    let (port, _third) = serve(&bench, "third", plan, |plan| plan);
+    enrol(&bench, "north", "third", port, "noisy", "nord");
+    bench.expect(0, "site --home home-north budget pupils --epsilon 2");
+    let (_, told) = bench.expect(2, "site --home home-north join noisy north.csv --population pupils --yes");
+    assert!(told.contains("exact sums of pupils were released"), "{told}");
+    // Nothing of all this was answered.
+    for study in ["again", "noisy"] {
+        let journal = bench.read(&format!("home-north/studies/{study}/journal.jsonl"));
+        assert_eq!(journal.lines().count(), 1, "{journal}");
+        assert!(journal.contains("\"enrolled\""), "{journal}");
     }
 }

@@ -7,12 +7,14 @@ use crate::args::LoadArgs;
 use crate::error::CliError;
 use crate::output::stdout;
 use fedirt_agent::{self as agent, Agent, Answer, End, Home, Https, News, Officer, RosterAnswer};
+use fedirt_coordinator::edit::TomlEdit;
 use fedirt_coordinator::{Folder, invite};
 use fedirt_data::ReadOptions;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::SiteId;
 use fedirt_protocol::in_process::{self, Unobserved};
 use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
+use fedirt_protocol::policy::Policy;
 use fedirt_protocol::site::{RosterShown, RoundShown};
 use rand::SeedableRng;
 use rand::rand_core::UnwrapErr;
@@ -64,6 +66,11 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     let path = folder.path().join("coordinator");
     let listen = std::net::SocketAddr::from(([127, 0, 0, 1], port));
     let (made, _) = Folder::init(&path, Some(listen), &[]).map_err(told)?;
+    // All sites are on this machine.
+    let settings = std::fs::read_to_string(made.settings()).map_err(CliError::file(made.settings()))?;
+    let mut settings = TomlEdit::new(&settings)?;
+    settings.set("limits.connections_per_address", 1024)?;
+    std::fs::write(made.settings(), settings.text()).map_err(CliError::file(made.settings()))?;
     let names: Vec<String> = (0..sites).map(|k| format!("site{k:04}")).collect();
     let items: Vec<PlanItem> = (0..ITEMS)
         .map(|j| PlanItem { name: format!("i{j:02}"), categories: vec![0, 1], model: None, fixed: None })
@@ -166,6 +173,12 @@ struct InvitedSite {
     invitation: fedirt_protocol::invitation::Invitation,
 }
 
+/// The policy of a site whose few students are made up.
+fn consenting(home: &Home) -> Result<Policy, CliError> {
+    let policy = home.policy().map_err(CliError::because)?;
+    Ok(Policy { allow_pooled_rows_inferred: true, ..policy })
+}
+
 /// A site that has enrolled.
 struct EnrolledSite {
     home: Home,
@@ -180,7 +193,7 @@ impl InvitedSite {
         let told = |error: agent::AgentError| CliError::because(error);
         let mut random = UnwrapErr(SysRng);
         let (home, _) = Home::init(&self.home, &mut random).map_err(told)?;
-        let policy = home.policy().map_err(told)?;
+        let policy = consenting(&home)?;
         let (address, authority) = (self.invitation.address.clone(), self.invitation.authority.clone());
         let study = self.invitation.study.clone();
         let mut transport = Https::new(&address, authority.as_deref()).map_err(told)?;
@@ -224,7 +237,7 @@ impl EnrolledSite {
         let study = self.home.known_study(&self.study).and_then(|folder| folder.load()).map_err(told)?;
         let own = agent::read_for_plan(&[self.file], &ReadOptions::default(), &study.plan).map_err(told)?;
         let transport = Https::new(&self.address, self.authority.as_deref()).map_err(told)?;
-        let policy = self.home.policy().map_err(told)?;
+        let policy = consenting(&self.home)?;
         let (mut agent, _) =
             Agent::new(&self.home, study, policy, own, Some("pupils"), transport).map_err(told)?;
         match agent.run(&mut ApprovingOfficer(start)).map_err(told)? {
