@@ -47,6 +47,7 @@ mod options;
 mod options_asked;
 mod problems;
 mod questions;
+mod readers;
 mod reading;
 mod records;
 mod remedy;
@@ -83,6 +84,7 @@ pub use opened::column_names;
 pub use options::{LongColumns, ReadOptions};
 pub use problems::{Problem, ProblemGroup, Problems};
 pub use questions::questions;
+pub use readers::Readers;
 pub use reading::{Responses, SiteResponses, Source, read};
 pub use scores::{
     ItemBank, PriorChoice, ReportScale, Rescaling, ScoreError, ScoreNote, ScoreOptions, Scores, SiteScores,

@@ -1,6 +1,8 @@
 //! A folder of results: all files of a run, or none.
 
-use super::{FileError, file};
+use super::FileError;
+use super::durable::Draft;
+use crate::Readers;
 use crate::results::read_fit;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -44,8 +46,8 @@ impl ResultFolder {
                 return Err(FileError::FolderInTheWay { path: path.to_owned(), name });
             }
         }
-        let trial = file::staging(path).map_err(FileError::at(path))?;
-        trial.close().map_err(FileError::at(path))?;
+        // Dropped, and so removed, at once.
+        Draft::write(path, Readers::Usual, |_| Ok(())).map_err(FileError::at(path))?;
         Ok(folder)
     }
 
@@ -59,27 +61,25 @@ impl ResultFolder {
         tempfile::tempfile_in(&self.path).map_err(FileError::at(&self.path))
     }
 
-    /// Writes all files to a folder inside this one, and moves them to their places when all are complete.
+    /// Writes all files beside their places, and moves them there when all are complete.
     /// Files of an earlier run that this one does not write are removed: they would belong to another fit.
     /// Files that are not of fedirt are left alone. Returns the names that were removed.
     pub fn write(mut self, files: Vec<(&'static str, Fill<'_>)>) -> Result<Vec<&'static str>, FileError> {
-        let staging = file::staging(&self.path).map_err(FileError::at(&self.path))?;
-        let mut names = Vec::new();
+        let mut drafts = Vec::new();
         for (name, fill) in files {
             debug_assert!(OURS.contains(&name), "{name} must be known, so that it can be replaced");
-            File::create(staging.path().join(name))
-                .and_then(|file| file::write_and_sync(file, fill))
-                .map_err(FileError::at(self.path.join(name)))?;
-            names.push(name);
+            let draft = Draft::write(&self.path, Readers::Usual, fill);
+            drafts.push((name, draft.map_err(FileError::at(self.path.join(name)))?));
         }
         let old: Vec<&str> = if self.holds_a_fit() {
-            OURS.into_iter().filter(|n| !names.contains(n) && self.path.join(n).is_file()).collect()
+            let written = |name: &str| drafts.iter().any(|(draft, _)| *draft == name);
+            OURS.into_iter().filter(|name| !written(name) && self.path.join(name).is_file()).collect()
         } else {
             Vec::new()
         };
-        for name in names {
+        for (name, draft) in drafts {
             let target = self.path.join(name);
-            fs::rename(staging.path().join(name), &target).map_err(FileError::at(target))?;
+            draft.place(&target).map_err(FileError::at(target))?;
             self.made.clear();
         }
         for name in &old {

@@ -1,8 +1,10 @@
 //! Files that are whole or not there at all: results are written beside their place and moved there when complete.
 
+mod durable;
 mod file;
 mod folder;
 
+pub use durable::{Lock, append, create, erase, make_folder, write_whole};
 pub use file::replace;
 pub use folder::{Fill, ResultFolder};
 
