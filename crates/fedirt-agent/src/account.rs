@@ -1,27 +1,25 @@
-//! The ledger on the disk: an entry before anything leaves, under a lock that studies of one home share.
+//! The ledger in the store: an entry before anything leaves, under a lock that studies of one home share.
 
-use super::durable::{self, Readers};
-use super::home::Home;
+use super::AgentError;
+use super::home::{Home, LEDGER, LEDGER_HEAD};
 use super::journal::Record;
-use super::lock::Lock;
 use super::responses::OwnResponses;
+use super::store::{Lock, Readers};
 use super::study::{Study, StudyFolder};
-use super::{AgentError, clock};
 use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
-use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Head, Label, Ledger, LedgerError, Refusal};
+use fedirt_privacy::hash_chain::{Head, whole_lines};
+use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Label, Ledger, Refusal};
 use fedirt_privacy::secure::StudyId;
 use fedirt_protocol::Terms;
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::preview;
 use fedirt_protocol::site::{PrivateCost, Release, Subjects};
-use std::path::{Path, PathBuf};
 
 /// The account of one population in one study.
 #[derive(Debug)]
 pub(super) struct Account {
     home: Home,
-    path: PathBuf,
     subjects: Subjects,
     /// What each planned round costs; empty where sums are exact.
     planned: Vec<PrivateCost>,
@@ -30,33 +28,36 @@ pub(super) struct Account {
 /// The ledger's word: its head with the new entry, or why it refuses.
 pub(super) type Word = Result<String, String>;
 
+/// Waits for the lock of the ledger.
+fn lock(home: &Home) -> Result<Lock, AgentError> {
+    Ok(home.store().lock("ledger.lock")?)
+}
+
 /// Reads a ledger under its lock. A torn last line is cut off: nothing was sent on the strength of it. Without the
 /// lock, it could be a line that another study is about to finish.
-fn read_and_mend(path: &Path, _held: &Lock) -> Result<Ledger, AgentError> {
-    let bytes = durable::read(path)?.unwrap_or_default();
-    match Ledger::read(&bytes) {
-        Ok(ledger) => Ok(ledger),
-        Err(LedgerError::Torn { whole_bytes, .. }) => {
-            let file = durable::open_to_append(path, Readers::Owner)?;
-            file.set_len(whole_bytes as u64).and_then(|()| file.sync_all()).map_err(AgentError::at(path))?;
-            read(path)
-        }
-        Err(error) => Err(AgentError::Ledger { path: path.to_path_buf(), error }),
+fn read_and_mend(home: &Home, _held: &Lock) -> Result<Ledger, AgentError> {
+    let bytes = home.store().read(LEDGER)?.unwrap_or_default();
+    let whole = whole_lines(&bytes);
+    if whole.len() < bytes.len() {
+        home.store().replace(LEDGER, whole, Readers::Owner)?;
     }
+    parsed(home, whole)
 }
 
-/// The whole lines of a ledger; none if there is no file. A last line that is not finished is passed over: it may be one
-/// that is being written.
-pub(super) fn whole_lines(path: &Path) -> Result<Vec<u8>, AgentError> {
-    let mut bytes = durable::read(path)?.unwrap_or_default();
-    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
-    bytes.truncate(whole);
-    Ok(bytes)
+fn parsed(home: &Home, whole: &[u8]) -> Result<Ledger, AgentError> {
+    Ledger::read(whole).map_err(|error| AgentError::Ledger { location: home.location(LEDGER), error })
 }
 
-/// Reads and verifies a ledger, and changes nothing; an empty one if there is none.
-pub(super) fn read(path: &Path) -> Result<Ledger, AgentError> {
-    Ledger::read(whole_lines(path)?).map_err(|error| AgentError::Ledger { path: path.to_path_buf(), error })
+/// Reads and verifies a ledger, and changes nothing; an empty one if there is none. A last line that is not finished is
+/// passed over: it may be one that is being written. Gives the text of the whole lines too.
+pub(super) fn read_with_text(home: &Home) -> Result<(Ledger, Vec<u8>), AgentError> {
+    let mut bytes = home.store().read(LEDGER)?.unwrap_or_default();
+    bytes.truncate(whole_lines(&bytes).len());
+    Ok((parsed(home, &bytes)?, bytes))
+}
+
+fn read(home: &Home) -> Result<Ledger, AgentError> {
+    read_with_text(home).map(|(ledger, _)| ledger)
 }
 
 impl Account {
@@ -79,7 +80,7 @@ impl Account {
         };
         let planned = preview::planned_costs(&study.terms, &own.table)
             .map_err(|error| AgentError::Mismatch(error.to_string()))?;
-        Ok(Self { home: home.clone(), path: home.ledger_path(), subjects, planned })
+        Ok(Self { home: home.clone(), subjects, planned })
     }
 
     /// Fingerprints of the rows.
@@ -90,7 +91,7 @@ impl Account {
     /// Checks the ledger before anything is sent at all: whether a release with these sites would be refused, and
     /// whether the budget reaches for all planned rounds.
     pub(super) fn foresee(&self, terms: &Terms) -> Result<Word, AgentError> {
-        let ledger = read(&self.path)?;
+        let ledger = read(&self.home)?;
         if ledger.knows_study(&terms.study) {
             return Ok(Err(format!(
                 "a study called {} has released numbers of this home before, and its journal is not here: the coordinator must give the new study another name",
@@ -128,9 +129,9 @@ impl Account {
             Ok(entry) => entry,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let lock = Lock::wait(&self.path.with_extension("lock"))?;
+        let lock = lock(&self.home)?;
         // Read afresh: another study of this home may have written to it.
-        let ledger = read_and_mend(&self.path, &lock)?;
+        let ledger = read_and_mend(&self.home, &lock)?;
         match ledger.propose(entry) {
             // The program stopped after this line, before anything was sent on the strength of it.
             Err(Refusal::AlreadyDebited { question, .. }) if question == release.question => {
@@ -142,8 +143,7 @@ impl Account {
             ))),
             Err(refusal) => Ok(Err(advice(&refusal))),
             Ok(line) => {
-                let mut file = durable::open_to_append(&self.path, Readers::Owner)?;
-                durable::append(&mut file, &self.path, &line.text())?;
+                self.home.store().append(LEDGER, line.text().as_bytes())?;
                 note_head(&self.home, line.head())?;
                 Ok(Ok(line.head().to_string()))
             }
@@ -151,14 +151,14 @@ impl Account {
     }
 
     fn entry(&self, terms: &Terms, release: &Release) -> Result<Entry, String> {
-        let time = clock::text(clock::now());
+        let time = self.home.now().to_string();
         release.ledger_entry(terms, &self.subjects, &time).map_err(|e| e.to_string())
     }
 }
 
 /// Keeps the ledger's head beside it: lines that are cut off its end are missed even where the journal that knew them is gone too.
 fn note_head(home: &Home, head: Head) -> Result<(), AgentError> {
-    durable::write(&home.ledger_head_path(), head.to_string().as_bytes(), Readers::Owner)
+    Ok(home.store().replace(LEDGER_HEAD, head.to_string().as_bytes(), Readers::Owner)?)
 }
 
 /// A refusal with what the officer can do.
@@ -174,13 +174,13 @@ fn advice(refusal: &Refusal) -> String {
 /// Whether the ledger has every line that a journal of this home has seen: one that was cut, removed or restored from a
 /// back-up would give spent budget back.
 pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
-    let ledger = read(&home.ledger_path())?;
-    let noted = durable::read(&home.ledger_head_path())?.and_then(|bytes| String::from_utf8(bytes).ok());
+    let ledger = read(home)?;
+    let noted = home.store().read(LEDGER_HEAD)?.and_then(|bytes| String::from_utf8(bytes).ok());
     if noted.is_some_and(|head| !ledger.has_head(&head)) {
         return Err(AgentError::Mismatch(format!(
             "{}: lines are missing that {} has seen: the ledger was cut, removed or restored from a back-up. Restore its newest copy; without it, what these students have spent is not known",
-            home.ledger_path().display(),
-            home.ledger_head_path().display()
+            home.location(LEDGER),
+            home.location(LEDGER_HEAD)
         )));
     }
     for study in home.studies()? {
@@ -190,7 +190,7 @@ pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
             {
                 return Err(AgentError::Mismatch(format!(
                     "{}: lines are missing that the journal of {study} has seen ({turn}, {}): the ledger was cut, removed or restored from a back-up. Restore its newest copy; without it, what these students have spent is not known",
-                    home.ledger_path().display(),
+                    home.location(LEDGER),
                     entry.time
                 )));
             }
@@ -203,7 +203,7 @@ pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
 /// it answered, and would answer it again, with fresh noise and for nothing.
 pub fn check_journal(home: &Home, study: &StudyFolder) -> Result<(), AgentError> {
     let Ok(name) = StudyId::try_from(study.name()) else { return Ok(()) };
-    let ledger = read(&home.ledger_path())?;
+    let ledger = read(home)?;
     let entries = study.entries()?;
     for (round, attempt) in ledger.debits_of(&name) {
         let known = entries.iter().any(|entry| {
@@ -213,7 +213,7 @@ pub fn check_journal(home: &Home, study: &StudyFolder) -> Result<(), AgentError>
         if !known {
             return Err(AgentError::Mismatch(format!(
                 "{}: the ledger has paid for round {round}, attempt {attempt}, and this journal does not know of it: the study's folder was set back or replaced. It cannot go on here; to take part again, the coordinator must give the study a new name",
-                study.path().display()
+                study.location("")
             )));
         }
     }
@@ -228,7 +228,7 @@ pub fn other_names(
     population: &str,
 ) -> Result<Vec<String>, AgentError> {
     let account = Account::new(home, population, study, own, &home.policy()?)?;
-    let ledger = read(&account.path)?;
+    let ledger = read(home)?;
     let names = ledger.other_names(&account.subjects.population, account.rows());
     let sentence = |(other, shared): (&Label, usize)| {
         format!(
@@ -253,13 +253,13 @@ pub fn foreseen(
 
 /// The names of students that the ledger knows.
 pub fn known_populations(home: &Home) -> Result<Vec<String>, AgentError> {
-    let ledger = read(&home.ledger_path())?;
+    let ledger = read(home)?;
     Ok(ledger.populations().into_iter().map(|name| format!("{:?}", name.as_str())).collect())
 }
 
 /// Whether a population has a budget.
 pub fn has_budget(home: &Home, population: &str) -> Result<bool, AgentError> {
-    let ledger = read(&home.ledger_path())?;
+    let ledger = read(home)?;
     Ok(Label::try_from(population).is_ok_and(|population| ledger.balance(&population).is_some()))
 }
 
@@ -271,14 +271,12 @@ pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> 
         delta: Delta::new(delta).map_err(|e| wrong(e.to_string()))?,
     };
     let label = |text: &str| Label::try_from(text).map_err(|e| wrong(e.to_string()));
-    let path = home.ledger_path();
-    let lock = Lock::wait(&path.with_extension("lock"))?;
+    let lock = lock(home)?;
     check_ledger(home)?;
-    let ledger = read_and_mend(&path, &lock)?;
-    let (population, time) = (label(population)?, label(&clock::text(clock::now()))?);
+    let ledger = read_and_mend(home, &lock)?;
+    let (population, time) = (label(population)?, label(&home.now().to_string())?);
     let line = ledger.propose(Entry::Open(AccountOpening { population, budget, time }));
     let line = line.map_err(|refusal| wrong(refusal.to_string()))?;
-    let mut file = durable::open_to_append(&path, Readers::Owner)?;
-    durable::append(&mut file, &path, &line.text())?;
+    home.store().append(LEDGER, line.text().as_bytes())?;
     note_head(home, line.head())
 }

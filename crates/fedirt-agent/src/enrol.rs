@@ -1,13 +1,12 @@
 //! Enrolment: an invitation is checked, its plan fetched and shown, and with the officer's consent this site's key is enrolled.
 
-use super::durable::{self, Readers};
+use super::AgentError;
 use super::home::Home;
-use super::journal::{Journal, Record};
+use super::journal::Record;
 use super::responses::OwnResponses;
 use super::study::{Connection, Study};
 use super::transcript::Transcript;
 use super::transport::Transport;
-use super::{AgentError, clock};
 use data_encoding::{BASE64, HEXLOWER};
 use fedirt_privacy::secure::{Enrolment, Fingerprint, SiteId};
 use fedirt_protocol::codec;
@@ -56,7 +55,7 @@ pub fn look(
     now: Timestamp,
 ) -> Result<Offer, AgentError> {
     if invitation.expires <= now {
-        return Err(AgentError::Expired { when: clock::text(invitation.expires) });
+        return Err(AgentError::Expired(invitation.expires));
     }
     let text = transport.plan(&invitation.study)?;
     let got = StudyPlan::hash(&text);
@@ -92,7 +91,6 @@ pub fn accept(
     let Offer { invitation, text, terms, .. } = offer;
     let site = SiteId::try_from(invitation.site.as_str()).map_err(|e| AgentError::Mismatch(e.to_string()))?;
     let folder = home.study(&invitation.study)?;
-    durable::folder(folder.path(), Readers::Owner)?;
     let _lock = folder.lock()?;
     let connection = Connection {
         address: invitation.address.clone(),
@@ -101,12 +99,12 @@ pub fn accept(
         authority: invitation.authority.as_ref().map(|der| BASE64.encode(der)),
     };
     folder.keep_plan(text, &connection)?;
-    let (mut journal, _) = Journal::open(&folder.journal_path())?;
+    let (mut journal, _) = folder.journal()?;
     if journal.entries().iter().any(|e| matches!(e.record, Record::Over | Record::Withdrawn)) {
         return Err(AgentError::Mismatch(format!(
             "{} is over for this site (see `fedirt site status`). To take part again, ask for an invitation to a study of another name; {} stays where it is, for its journal shows whether the ledger is whole",
             folder.name(),
-            folder.path().display()
+            folder.location("")
         )));
     }
     let identity = match folder.identity()? {
@@ -121,7 +119,7 @@ pub fn accept(
     let fingerprint = identity.public().fingerprint();
     let enrolment = Enrolment::sign(terms.study.clone(), site, &identity).encode();
     let message = ToCoordinator::Enrol(enrolment.clone());
-    let mut transcript = Transcript::open(&folder.results().join("transcript.jsonl"))?;
+    let transcript = Transcript::open(&folder)?;
     transcript.write(&message, None)?;
     let request = EnrolRequest { secret: invitation.secret, enrolment };
     transport.enrol(&codec::encode(&request)?)?;

@@ -1,17 +1,16 @@
 //! Why the agent stops, and what to do next.
 
 use super::responses::PlanMismatch;
+use super::store::StoreError;
 use super::transport::TransportError;
-use fedirt_data::files::FileError;
 use fedirt_data::{Audience, Errors, Problems, ScoreError};
 use fedirt_privacy::ledger::LedgerError;
+use fedirt_protocol::Timestamp;
 use fedirt_protocol::codec::CodecError;
 use fedirt_protocol::invitation::NotAnInvitation;
 use fedirt_protocol::plan::PlanError;
 use fedirt_protocol::policy::PolicyRefusal;
 use fedirt_protocol::site::Refusal;
-use std::io;
-use std::path::{Path, PathBuf};
 
 /// Why the agent stops. Every message says what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -26,46 +25,41 @@ pub enum AgentError {
         known: Vec<String>,
     },
     /// A file cannot be read or written.
-    #[error("{}: {error}. Check that the folder is there, that it may be written to, and that the disk has room", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A file is not as it was written.
     #[error(
-        "{}{}: {reason}. The file was changed after it was written; what was sent is no longer known for sure. \
+        "{location}{}: {reason}. The file was changed after it was written; what was sent is no longer known for sure. \
          Restore the whole folder from a copy, and enrol again with a new invitation; do not mend it by hand",
-        path.display(), line.map_or(String::new(), |n| format!(", line {n}"))
+        line.map_or(String::new(), |n| format!(", line {n}"))
     )]
     Tampered {
-        /// Which.
-        path: PathBuf,
+        /// Where it is.
+        location: String,
         /// Its line, counted from 1.
         line: Option<usize>,
         /// What is wrong.
         reason: String,
     },
     /// The ledger cannot be read.
-    #[error("{}: {error}", path.display())]
+    #[error("{location}: {error}")]
     Ledger {
-        /// Which file.
-        path: PathBuf,
+        /// Where it is.
+        location: String,
         /// Why.
         error: LedgerError,
     },
     /// A settings file cannot be read.
-    #[error("{}: {reason}", path.display())]
+    #[error("{location}: {reason}")]
     Settings {
-        /// Which.
-        path: PathBuf,
+        /// Where it is.
+        location: String,
         /// Why, with the line.
         reason: String,
     },
     /// The folder is no site's home.
-    #[error("{}: this is no site's home; make one with `fedirt site init --home {}`", .0.display(), .0.display())]
-    NotAHome(PathBuf),
+    #[error("{0}: this is no site's home; make one with `fedirt site init --home {0}`")]
+    NotAHome(String),
     /// The study is not known here.
     #[error("this site has not enrolled in {study}{}; `fedirt site enrol INVITATION` enrols", known_names(.known))]
     UnknownStudy {
@@ -76,19 +70,15 @@ pub enum AgentError {
     },
     /// Another agent is at work.
     #[error(
-        "another agent is running on {}: two agents would give two answers. Stop the other one, or wait until it has finished",
-        .0.display()
+        "another agent is running on {0}: two agents would give two answers. Stop the other one, or wait until it has finished"
     )]
-    Running(PathBuf),
+    Running(String),
     /// Not an invitation.
     #[error("{0}. Ask the coordinator's operator for the whole line")]
     Invitation(#[from] NotAnInvitation),
     /// The invitation is too old.
-    #[error("the invitation expired on {when}; ask the coordinator's operator for a new one")]
-    Expired {
-        /// When.
-        when: String,
-    },
+    #[error("the invitation expired on {0}; ask the coordinator's operator for a new one")]
+    Expired(Timestamp),
     /// The coordinator shows another plan than the invitation names.
     #[error(
         "the coordinator shows a plan with the hash {got}, and the invitation names {want}: do not go on. Call the \
@@ -112,9 +102,6 @@ pub enum AgentError {
         list(.0)
     )]
     Policy(Vec<PolicyRefusal>),
-    /// A result cannot be written.
-    #[error(transparent)]
-    Result(#[from] FileError),
     /// The site's students cannot be scored.
     #[error(transparent)]
     Scores(#[from] Errors<ScoreError>),
@@ -153,13 +140,8 @@ fn list(refusals: &[PolicyRefusal]) -> String {
 }
 
 impl AgentError {
-    /// An input or output error at a path.
-    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        |error| Self::File { path: path.to_path_buf(), error }
-    }
-
-    pub(super) fn tampered(path: &Path, line: Option<usize>, reason: impl Into<String>) -> Self {
-        Self::Tampered { path: path.to_path_buf(), line, reason: reason.into() }
+    pub(super) fn tampered(location: String, line: Option<usize>, reason: impl Into<String>) -> Self {
+        Self::Tampered { location, line, reason: reason.into() }
     }
 }
 

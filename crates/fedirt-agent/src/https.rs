@@ -151,4 +151,8 @@ impl Transport for Https {
         }
         bytes(response, fedirt_protocol::codec::MAX_BYTES).map(Some)
     }
+
+    fn pause(&mut self, duration: Duration) {
+        std::thread::sleep(duration);
+    }
 }

@@ -4,15 +4,14 @@
 //! A line is on the disk before anything that follows from it is sent. The last line may be torn when the machine
 //! stopped in the middle of it: then nothing followed from it, and it is cut off. Any other break is tampering.
 
-use super::durable::{self, Readers};
-use super::{AgentError, clock};
+use super::store::Readers;
+use super::{AgentError, Home};
 use data_encoding::HEXLOWER;
+use fedirt_privacy::hash_chain::{Head, lines, whole_lines};
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::site::Release;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::path::{Path, PathBuf};
 
 const LABEL: &[u8] = b"fedirt journal 1\n";
 
@@ -129,10 +128,10 @@ pub enum Record {
 
 /// A journal that was read and can be written to.
 #[derive(Debug)]
-pub struct Journal {
-    path: PathBuf,
-    file: File,
-    head: [u8; 32],
+pub(super) struct Journal {
+    home: Home,
+    file: String,
+    head: Head,
     entries: Vec<Entry>,
 }
 
@@ -141,81 +140,73 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
-fn after(head: &[u8; 32], entry: &str) -> [u8; 32] {
-    Sha256::new().chain_update(LABEL).chain_update(head).chain_update(entry).finalize().into()
-}
-
 /// The entry's text, if the line's hash follows from what is before it.
-fn follow<'a>(head: &[u8; 32], line: &'a str) -> Option<(&'a str, [u8; 32])> {
+fn follow(head: Head, line: &str) -> Option<(&str, Head)> {
     let rest = line.strip_prefix("{\"entry\":")?.strip_suffix("\"}")?;
     let (rest, hash) = rest.split_at_checked(rest.len().checked_sub(64)?)?;
     let entry = rest.strip_suffix(",\"sha256\":\"")?;
-    let next = after(head, entry);
-    (HEXLOWER.encode(&next) == hash).then_some((entry, next))
+    let next = head.after(LABEL, entry);
+    (next.to_string() == hash).then_some((entry, next))
 }
 
-/// What a journal's bytes say: entries, head, and how many bytes hold whole lines.
-fn replay(path: &Path, bytes: &[u8]) -> Result<(Vec<Entry>, [u8; 32], usize), AgentError> {
-    let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |end| end + 1);
-    let (mut entries, mut head) = (Vec::new(), [0; 32]);
-    for line in bytes[..whole].split_inclusive(|b| *b == b'\n') {
-        let number = Some(entries.len() + 1);
-        let text = std::str::from_utf8(line).ok().and_then(|line| line.strip_suffix('\n'));
-        let (entry, next) = text.and_then(|text| follow(&head, text)).ok_or_else(|| {
-            AgentError::tampered(path, number, "the line does not follow from the one before it")
-        })?;
-        let entry = serde_json::from_str(entry)
-            .map_err(|_| AgentError::tampered(path, number, "this is no entry that this version writes"))?;
+/// What the whole lines of a journal say: entries and head.
+fn replay(location: &dyn Fn() -> String, whole: &[u8]) -> Result<(Vec<Entry>, Head), AgentError> {
+    let (mut entries, mut head) = (Vec::new(), Head::EMPTY);
+    for line in lines(whole) {
+        let broken = |reason: &str| AgentError::tampered(location(), Some(entries.len() + 1), reason);
+        let (entry, next) = line
+            .and_then(|line| follow(head, line))
+            .ok_or_else(|| broken("the line does not follow from the one before it"))?;
+        let entry =
+            serde_json::from_str(entry).map_err(|_| broken("this is no entry that this version writes"))?;
         entries.push(entry);
         head = next;
     }
-    Ok((entries, head, whole))
+    Ok((entries, head))
 }
 
 impl Journal {
     /// Reads a journal and verifies its chain. A torn last line is cut off; the note says so.
-    pub fn open(path: &Path) -> Result<(Self, Option<String>), AgentError> {
-        let bytes = durable::read(path)?.unwrap_or_default();
-        let (entries, head, whole) = replay(path, &bytes)?;
-        let file = durable::open_to_append(path, Readers::Owner)?;
-        let note = (whole < bytes.len()).then(|| {
-            format!(
+    pub(super) fn open(home: &Home, file: String) -> Result<(Self, Option<String>), AgentError> {
+        let bytes = home.store().read(&file)?.unwrap_or_default();
+        let whole = whole_lines(&bytes);
+        let (entries, head) = replay(&|| home.location(&file), whole)?;
+        let mut note = None;
+        if whole.len() < bytes.len() {
+            home.store().replace(&file, whole, Readers::Owner)?;
+            note = Some(format!(
                 "{}: the last line was cut short when the program or the machine stopped; nothing had followed from it, and it is removed",
-                path.display()
-            )
-        });
-        if note.is_some() {
-            file.set_len(whole as u64).and_then(|()| file.sync_all()).map_err(AgentError::at(path))?;
+                home.location(&file)
+            ));
         }
-        Ok((Self { path: path.to_path_buf(), file, head, entries }, note))
+        Ok((Self { home: home.clone(), file, head, entries }, note))
     }
 
     /// Reads and verifies without changing anything; a torn last line is left out.
-    pub fn read(path: &Path) -> Result<Vec<Entry>, AgentError> {
-        let bytes = durable::read(path)?.unwrap_or_default();
-        Ok(replay(path, &bytes)?.0)
+    pub(super) fn read(home: &Home, file: &str) -> Result<Vec<Entry>, AgentError> {
+        let bytes = home.store().read(file)?.unwrap_or_default();
+        Ok(replay(&|| home.location(file), whole_lines(&bytes))?.0)
     }
 
-    /// Appends a line; it is on the disk when this returns.
-    pub fn append(&mut self, record: Record) -> Result<(), AgentError> {
-        let entry = Entry { time: clock::text(clock::now()), record };
-        let text = serde_json::to_string(&entry)
-            .map_err(|error| AgentError::at(&self.path)(std::io::Error::other(error)))?;
-        let head = after(&self.head, &text);
-        let line = format!("{{\"entry\":{text},\"sha256\":\"{}\"}}\n", HEXLOWER.encode(&head));
-        durable::append(&mut self.file, &self.path, &line)?;
+    /// Appends a line; it survives a crash when this returns.
+    pub(super) fn append(&mut self, record: Record) -> Result<(), AgentError> {
+        let entry = Entry { time: self.home.now().to_string(), record };
+        let text = serde_json::to_string(&entry).expect("entries have text keys and finite numbers");
+        let head = self.head.after(LABEL, &text);
+        let line = format!("{{\"entry\":{text},\"sha256\":\"{head}\"}}\n");
+        self.home.store().append(&self.file, line.as_bytes())?;
         self.head = head;
         self.entries.push(entry);
         Ok(())
     }
 
     /// What has happened.
-    pub fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Where it is, for people.
+    pub(super) fn location(&self) -> String {
+        self.home.location(&self.file)
     }
 }

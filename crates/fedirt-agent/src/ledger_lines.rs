@@ -1,8 +1,7 @@
 //! The ledger's lines for people: what was given away, of whom, and when.
 
-use super::{AgentError, account};
+use super::{AgentError, Home, account};
 use fedirt_privacy::ledger::Label;
-use std::path::Path;
 
 /// A line of the ledger, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -33,9 +32,9 @@ pub struct LedgerTable {
 }
 
 /// Reads, verifies and takes apart a ledger.
-pub fn ledger_table(path: &Path) -> Result<LedgerTable, AgentError> {
-    let ledger = account::read(path)?;
-    let text = String::from_utf8(account::whole_lines(path)?).unwrap_or_default();
+pub fn ledger_table(home: &Home) -> Result<LedgerTable, AgentError> {
+    let (ledger, text) = account::read_with_text(home)?;
+    let text = String::from_utf8(text).unwrap_or_default();
     let lines: Vec<LedgerLine> =
         text.lines().enumerate().map(|(at, line)| take_apart(at + 1, line)).collect();
     let mut populations: Vec<(String, String)> = Vec::new();

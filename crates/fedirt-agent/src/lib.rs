@@ -1,4 +1,7 @@
-//! The agent of a site: takes part in studies from a home folder, over outbound HTTPS alone.
+//! The agent of a site: takes part in studies, from files in a [`Store`] and over calls of a [`Transport`].
+//!
+//! Both are traits. With the default features files are in a folder ([`DiskStore`]) and calls are HTTPS (`Https`), outbound
+//! alone; without them nothing here knows a file system, a network or the computer's clock.
 //!
 //! ```text
 //! home/policy.toml   the site's own rules           home/ledger.txt   what was given away, of whom (all studies)
@@ -10,12 +13,10 @@
 //! ```
 //!
 //! The order of every release: ledger → journal (`debited`, `released`) → upload beside the journal → journal
-//! (`upload`) → transcript → network. A crash between any two leaves a folder from which the agent goes on, with the
+//! (`upload`) → transcript → network. A crash between any two leaves a home from which the agent goes on, with the
 //! same bytes where an answer was given.
 
 mod account;
-pub mod clock;
-mod durable;
 mod enrol;
 mod error;
 mod home;
@@ -24,8 +25,7 @@ mod https;
 mod journal;
 mod journal_words;
 mod ledger_lines;
-mod lock;
-mod memory;
+mod machine_log;
 mod officer;
 mod policy_file;
 mod preview;
@@ -33,6 +33,7 @@ mod responses;
 mod results;
 mod run;
 mod status;
+pub mod store;
 mod study;
 mod study_state;
 #[cfg(test)]
@@ -47,19 +48,25 @@ pub use account::{
 };
 pub use enrol::{Offer, accept, look, refusals, refused_with};
 pub use error::AgentError;
-pub use home::Home;
+#[cfg(feature = "files")]
+pub use home::system_clock;
+pub use home::{Clock, Home};
 #[cfg(feature = "https")]
 pub use https::Https;
-pub use journal::{Entry, Journal, Record};
+pub use journal::{Entry, Record};
 pub use ledger_lines::{LedgerLine, LedgerTable, ledger_table};
-pub use lock::Lock;
 pub use officer::{Answer, News, Officer, RosterAnswer};
 pub use policy_file::TEMPLATE as POLICY_TEMPLATE;
 pub use preview::{ItemGiven, Preview, RoundPreview, StatisticPreview, preview};
-pub use responses::{OwnResponses, PlanMismatch, for_plan, read_files, read_for_plan};
+pub use responses::{OwnResponses, PlanMismatch, for_plan};
+#[cfg(feature = "files")]
+pub use responses::{read_files, read_for_plan};
 pub use results::{Own, write_results};
 pub use run::{Agent, End};
 pub use status::{StudyStatus, status};
+#[cfg(feature = "files")]
+pub use store::DiskStore;
+pub use store::{Lock, MemoryStore, Store, StoreError};
 pub use study::{Connection, Study, StudyFolder};
 pub use study_state::{OfficerChoices, StudyState};
 pub use transport::{Transport, TransportError};

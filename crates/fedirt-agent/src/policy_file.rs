@@ -1,9 +1,7 @@
 //! `policy.toml`: the site's own rules, every one explained.
 
 use super::AgentError;
-use super::durable;
 use fedirt_protocol::policy::Policy;
-use std::path::Path;
 
 /// The text that `fedirt site init` writes: the default policy, field by field.
 pub const TEMPLATE: &str = r#"# The rules of this site. They win over any study plan: what they forbid is refused, whatever was agreed.
@@ -75,12 +73,13 @@ approval = "once"
 trust_roster_from_coordinator = false
 "#;
 
-/// Reads a policy. Unknown names are refused, with their line.
-pub(super) fn read(path: &Path) -> Result<Policy, AgentError> {
-    let bad = |reason: String| AgentError::Settings { path: path.to_path_buf(), reason };
-    let bytes = durable::read(path)?
-        .ok_or_else(|| bad("the policy is missing; `fedirt site init` writes one to start from".into()))?;
-    let text = String::from_utf8(bytes).map_err(|_| bad("this is no UTF-8 text".into()))?;
+/// Reads a policy from the content of its file. Unknown names are refused, with their line.
+pub(super) fn read(content: Option<Vec<u8>>, location: String) -> Result<Policy, AgentError> {
+    let bad = |reason: String| AgentError::Settings { location, reason };
+    let Some(content) = content else {
+        return Err(bad("the policy is missing; `fedirt site init` writes one to start from".into()));
+    };
+    let Ok(text) = String::from_utf8(content) else { return Err(bad("this is no UTF-8 text".into())) };
     toml::from_str(&text)
         .map_err(|error| bad(format!("{}. Correct this line, or remove it", error.to_string().trim())))
 }
@@ -96,10 +95,8 @@ mod tests {
 
     #[test]
     fn unknown_names_are_refused_with_their_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("policy.toml");
-        std::fs::write(&path, "n_min = 4\nn_max = 5\n").unwrap();
-        let error = read(&path).unwrap_err().to_string();
+        let content = b"n_min = 4\nn_max = 5\n".to_vec();
+        let error = read(Some(content), "policy.toml".into()).unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("n_max"), "{error}");
     }
 }

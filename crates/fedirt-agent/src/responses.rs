@@ -9,7 +9,8 @@ use fedirt_model::responses::{MISSING, ResponseTable, TableError};
 use fedirt_privacy::ledger::{Students, row_fingerprint};
 use fedirt_protocol::plan::StudyPlan;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "files")]
+use std::path::PathBuf;
 
 /// The answers of this site's students to the plan's items.
 #[derive(Debug)]
@@ -80,30 +81,34 @@ impl PlanMismatch {
     }
 }
 
+#[cfg(feature = "files")]
 /// Reads files for a plan: items are matched by name, codes must be the codebook's.
 pub fn read_for_plan(
     files: &[PathBuf],
     options: &ReadOptions,
     plan: &StudyPlan,
 ) -> Result<OwnResponses, AgentError> {
-    for_plan(read_files(files, options)?, options, plan)
+    for_plan(read_files(files, options)?, options, plan, |file| Some(Input::file(std::path::Path::new(file))))
 }
 
+#[cfg(feature = "files")]
 /// Reads files.
 pub fn read_files(files: &[PathBuf], options: &ReadOptions) -> Result<Responses, fedirt_data::Problems> {
     fedirt_data::read(files.iter().map(|file| Input::file(file)), options)
 }
 
-/// What was read, against a plan.
-pub fn for_plan(
+/// What was read, against a plan. `open` opens a file once more by its name, to find the lines of codes that are not in the
+/// codebook; without lines the codes are named all the same.
+pub fn for_plan<'a>(
     reading: Responses,
     options: &ReadOptions,
     plan: &StudyPlan,
+    open: impl Fn(&str) -> Option<Input<'a>>,
 ) -> Result<OwnResponses, AgentError> {
     let mut problems = Vec::new();
     for site in &reading.sites {
         complain_about_columns(site, plan, &mut problems);
-        complain_about_codes(site, plan, options, &mut problems);
+        complain_about_codes(site, plan, options, &open, &mut problems);
     }
     let given: BTreeSet<&str> =
         reading.sites.iter().flat_map(|s| s.items.iter().map(String::as_str)).collect();
@@ -128,16 +133,17 @@ fn complain_about_columns(site: &SiteResponses, plan: &StudyPlan, problems: &mut
     }
 }
 
-fn complain_about_codes(
+fn complain_about_codes<'a>(
     site: &SiteResponses,
     plan: &StudyPlan,
     options: &ReadOptions,
+    open: impl Fn(&str) -> Option<Input<'a>>,
     problems: &mut Vec<PlanMismatch>,
 ) {
     let planned =
         |name: &str| plan.items.iter().find(|item| item.name == name).map(|item| item.categories.as_slice());
     for mut found in undeclared_codes(site, planned) {
-        found.locate(options, |file| Some(Input::file(Path::new(file))));
+        found.locate(options, &open);
         problems.push(PlanMismatch::UndeclaredCode(found));
     }
 }

@@ -1,14 +1,14 @@
 //! What a site keeps of a finished study: the fit, its own place, and scores of its own students.
 
+use super::store::Readers;
+use super::study::in_results;
 use super::{AgentError, Home, Study, ledger_table};
-use fedirt_data::files::replace;
 use fedirt_data::results::{csv, fit_json};
 use fedirt_data::{Errors, ItemBank, ScoreOptions, SiteScores};
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Place;
 use serde::Serialize;
-use std::io;
 
 /// The site's own part of a result, to be scored and written down.
 #[derive(Debug)]
@@ -41,11 +41,11 @@ pub fn write_results(
     own: Own,
     with_scores: bool,
 ) -> Result<Vec<&'static str>, AgentError> {
-    let folder = study.folder.results();
+    let keep = |name, content: &[u8]| study.folder.replace(&in_results(name), content, Readers::Usual);
     let published = fit.sites.iter().find(|site| site.name == study.connection.site);
     let effect = own.place.and_then(|p| p.effect).or_else(|| published.and_then(|s| s.effect));
     let se = own.place.and_then(|p| p.se).or_else(|| published.and_then(|s| s.se));
-    let ledger = ledger_table(&home.ledger_path())?;
+    let ledger = ledger_table(home)?;
     let place = OwnPlace {
         format: "fedirt.own_place/1",
         study: study.folder.name(),
@@ -54,10 +54,9 @@ pub fn write_results(
         se,
         ledger_head: &ledger.head,
     };
-    replace(&folder.join("own_place.json"), |out| {
-        serde_json::to_writer_pretty(&mut *out, &place).map_err(io::Error::from)?;
-        writeln!(out)
-    })?;
+    let mut text = serde_json::to_vec_pretty(&place).expect("a place has text keys");
+    text.push(b'\n');
+    keep("own_place.json", &text)?;
     let mut names = vec!["own_place.json"];
     if with_scores {
         let bank = ItemBank::new(fit)?;
@@ -68,10 +67,12 @@ pub fn write_results(
         let (name, places) = (study.connection.site.clone(), Vec::new());
         let site = SiteScores { name, ids: own.ids, places, students };
         let scores = bank.scores(&options, vec![site], Vec::new());
-        replace(&folder.join("scores.csv"), |out| csv::scores(out, &scores))?;
+        let mut table = Vec::new();
+        csv::scores(&mut table, &scores).expect("memory takes every byte");
+        keep("scores.csv", &table)?;
         names.push("scores.csv");
     }
-    replace(&folder.join("fit.json"), |out| out.write_all(fit_json(fit)?.as_bytes()))?;
+    keep("fit.json", fit_json(fit).expect("a fit has text keys").as_bytes())?;
     names.push("fit.json");
     Ok(names)
 }

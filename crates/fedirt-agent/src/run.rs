@@ -1,20 +1,21 @@
-//! The agent: a site's machine with a disk, a clock, randomness and a way out.
+//! The agent: a site's machine with a store, a clock, randomness and a transport.
 //!
-//! It does what the machine puts out, in that order: what is to be persisted is on the disk before what follows is
+//! It does what the machine puts out, in that order: what is to be persisted is in the store before what follows is
 //! sent. Whatever happens, it can be started again: the machine is restored from the journal, the coordinator repeats
 //! its last message, and an answer that was given is given again byte for byte.
 
+use super::AgentError;
 use super::account::{Account, check_journal, check_ledger, known_populations};
 use super::home::Home;
 use super::journal::{Record, sha256};
-use super::lock::Lock;
-use super::memory::Memory;
+use super::machine_log::MachineLog;
 use super::officer::{Answer, News, Officer, RosterAnswer};
 use super::responses::OwnResponses;
+use super::store::Lock;
 use super::study::Study;
 use super::transcript::Transcript;
 use super::transport::{Transport, TransportError};
-use super::{AgentError, clock, verified};
+use super::verified;
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Place;
@@ -25,7 +26,7 @@ use fedirt_protocol::envelope::{self, Poll};
 use fedirt_protocol::message::{Broadcast, Notice, ToCoordinator, ToSite, Turn};
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::site::{Release, RosterShown, SiteOutput};
-use fedirt_protocol::{SiteMachine, codec};
+use fedirt_protocol::{SiteMachine, Timestamp, codec};
 use rand::Rng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
@@ -69,7 +70,7 @@ pub struct Agent<T: Transport> {
     study: Study,
     identity: Identity,
     machine: SiteMachine,
-    memory: Memory,
+    log: MachineLog,
     account: Account,
     transcript: Transcript,
     /// The way out.
@@ -94,7 +95,7 @@ impl<T: Transport> std::fmt::Debug for Agent<T> {
 }
 
 impl<T: Transport> Agent<T> {
-    /// An agent for a study with a site's answers: restored from what is on the disk. Gives notes for the officer.
+    /// An agent for a study with a site's answers: restored from its home. Gives notes for the officer.
     pub fn new(
         home: &Home,
         study: Study,
@@ -111,9 +112,9 @@ impl<T: Transport> Agent<T> {
         let lock = study.folder.lock()?;
         check_ledger(home)?;
         check_journal(home, &study.folder)?;
-        let (mut memory, note) = Memory::open(&study.folder.journal_path(), &study.folder.secrets())?;
+        let (mut log, note) = MachineLog::open(&study.folder)?;
         let notes = note.into_iter().collect();
-        let events = memory.events()?;
+        let events = log.events()?;
         let identity = study.folder.own_identity()?;
         let declaration = Declaration::of(&own.table, &study.terms);
         let pooled = study.plan.pooled_rows_may_be_inferred();
@@ -122,7 +123,7 @@ impl<T: Transport> Agent<T> {
         if !refusals.is_empty() {
             return Err(AgentError::Policy(refusals));
         }
-        let population = population_of(home, &memory, population)?;
+        let population = population_of(home, &log, population)?;
         let account = Account::new(home, &population, &study, &own, &policy)?;
         let signed = declaration.sign(&study.terms, &study.site, &identity)?;
         let joined = Record::Joined {
@@ -133,18 +134,18 @@ impl<T: Transport> Agent<T> {
             ),
             declaration_sha256: sha256(&signed),
         };
-        check_joined(&mut memory, joined, &account, &study)?;
+        check_joined(&mut log, joined, &account, &study)?;
         let trusts_rosters = policy.trust_roster_from_coordinator;
         let copy = Identity::from_secret(&identity.secret());
         let mut machine = SiteMachine::new(study.site.clone(), copy, study.terms.clone(), policy, own.table)?;
         machine.restore(&events)?;
-        let transcript = Transcript::open(&study.folder.results().join("transcript.jsonl"))?;
+        let transcript = Transcript::open(&study.folder)?;
         let agent = Self {
             home: home.clone(),
             study,
             identity,
             machine,
-            memory,
+            log,
             account,
             transcript,
             transport,
@@ -224,6 +225,10 @@ impl<T: Transport> Agent<T> {
         self.obey(officer)
     }
 
+    fn now(&self) -> Timestamp {
+        self.study.folder.home().now()
+    }
+
     /// The study.
     pub fn study(&self) -> &Study {
         &self.study
@@ -271,7 +276,7 @@ impl<T: Transport> Agent<T> {
             });
         }
         self.reaction = Reaction::Done;
-        self.machine.handle(clock::now(), &mut self.random, &message);
+        self.machine.handle(self.now(), &mut self.random, &message);
         let end = self.obey(officer)?;
         if end.is_none() {
             officer.news(News::Waiting(&waiting_for(&message.notice, self.reaction)));
@@ -284,11 +289,11 @@ impl<T: Transport> Agent<T> {
         let mut end = None;
         while let Some(output) = self.machine.poll() {
             match output {
-                SiteOutput::Persist(event) => self.memory.keep(&event)?,
+                SiteOutput::Persist(event) => self.log.keep(&event)?,
                 SiteOutput::Send(message) => self.send(&message, officer)?,
                 SiteOutput::Debit(release) => {
                     let word = self.debit(&release)?;
-                    self.machine.debited(clock::now(), &mut self.random, release.turn, word);
+                    self.machine.debited(self.now(), &mut self.random, release.turn, word);
                 }
                 SiteOutput::RosterShown(shown) => {
                     if let Some(text) = &shown.caution {
@@ -310,7 +315,7 @@ impl<T: Transport> Agent<T> {
                     self.reaction = Reaction::Refused;
                     officer.news(News::Refused { turn, reason: &reason });
                     if !refusal.is_replay() {
-                        self.memory.refused(turn, reason)?;
+                        self.log.refused(turn, reason)?;
                     }
                 }
                 SiteOutput::Finished(fit) => end = Some(End::Finished(fit)),
@@ -322,12 +327,12 @@ impl<T: Transport> Agent<T> {
 
     /// Enters a release in the ledger, unless that was done before the program stopped.
     fn debit(&mut self, release: &Release) -> Result<Result<(), String>, AgentError> {
-        if self.memory.is_debited(release) {
+        if self.log.is_debited(release) {
             return Ok(Ok(()));
         }
         match self.account.debit(&self.study.terms, release)? {
             Ok(head) => {
-                self.memory.debited(release, head)?;
+                self.log.debited(release, head)?;
                 Ok(Ok(()))
             }
             Err(reason) => Ok(Err(reason)),
@@ -396,8 +401,8 @@ impl<T: Transport> Agent<T> {
 
 /// The population: as the officer says, or as before. Nobody else names it: a name that the coordinator chose for this site would
 /// open a new account with every new name.
-fn population_of(home: &Home, memory: &Memory, given: Option<&str>) -> Result<String, AgentError> {
-    let before = memory.journal.entries().iter().find_map(|entry| match &entry.record {
+fn population_of(home: &Home, log: &MachineLog, given: Option<&str>) -> Result<String, AgentError> {
+    let before = log.journal.entries().iter().find_map(|entry| match &entry.record {
         Record::Joined { population, .. } => Some(population.as_str()),
         _ => None,
     });
@@ -409,12 +414,12 @@ fn population_of(home: &Home, memory: &Memory, given: Option<&str>) -> Result<St
 
 /// Joining is written down once; afterwards the same students must be there, under the same name.
 fn check_joined(
-    memory: &mut Memory,
+    log: &mut MachineLog,
     now: Record,
     account: &Account,
     study: &Study,
 ) -> Result<(), AgentError> {
-    let before = memory.journal.entries().iter().find(|e| matches!(e.record, Record::Joined { .. }));
+    let before = log.journal.entries().iter().find(|e| matches!(e.record, Record::Joined { .. }));
     match before {
         Some(entry) if entry.record == now => Ok(()),
         Some(entry) => Err(AgentError::Mismatch(format!(
@@ -428,7 +433,7 @@ fn check_joined(
                     "this site's ledger refuses: {reason}. Nothing was sent. See `fedirt site ledger`"
                 )));
             }
-            memory.journal.append(now)
+            log.journal.append(now)
         }
     }
 }

@@ -40,11 +40,7 @@ pub struct StudyStatus {
 pub fn status(folder: &StudyFolder, officer: OfficerChoices) -> Result<StudyStatus, AgentError> {
     let study = folder.load()?;
     let entries = folder.entries()?;
-    let state = folder.state_after(&entries, officer);
-    let mut results: Vec<String> = std::fs::read_dir(folder.results())
-        .map(|files| files.flatten().filter_map(|f| f.file_name().into_string().ok()).collect())
-        .unwrap_or_default();
-    results.sort();
+    let state = folder.state_after(&entries, officer)?;
     let mut status = StudyStatus {
         study: folder.name().to_owned(),
         site: study.connection.site,
@@ -57,7 +53,7 @@ pub fn status(folder: &StudyFolder, officer: OfficerChoices) -> Result<StudyStat
         rounds_answered: 0,
         population: None,
         refusals: Vec::new(),
-        results,
+        results: folder.results()?,
     };
     for entry in entries {
         match entry.record {

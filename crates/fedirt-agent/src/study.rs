@@ -1,16 +1,14 @@
 //! A study's folder: the approved plan, where the coordinator is, the site's key, and what has happened.
 
-use super::AgentError;
-use super::durable::{self, Readers};
 use super::journal::{Entry, Journal, Record};
-use super::lock::Lock;
+use super::store::{Lock, Readers};
 use super::study_state::{OfficerChoices, StudyState};
+use super::{AgentError, Home};
 use data_encoding::{BASE64, HEXLOWER};
 use fedirt_privacy::secure::{Identity, SiteId};
 use fedirt_protocol::Terms;
 use fedirt_protocol::plan::StudyPlan;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// Where the coordinator is, and who this site is there: `coordinator.toml`.
@@ -40,10 +38,21 @@ impl Connection {
     }
 }
 
+const PLAN: &str = "plan.toml";
+const CONNECTION: &str = "coordinator.toml";
+const KEY: &str = "identity.key";
+const JOURNAL: &str = "journal.jsonl";
+const RESULTS: &str = "results";
+
+/// The name in a study's folder of a file of results.
+pub(super) fn in_results(name: &str) -> String {
+    format!("{RESULTS}/{name}")
+}
+
 /// The folder, whether or not it is there.
 #[derive(Debug, Clone)]
 pub struct StudyFolder {
-    path: PathBuf,
+    home: Home,
     name: String,
 }
 
@@ -65,13 +74,13 @@ pub struct Study {
 }
 
 impl StudyFolder {
-    pub(super) fn new(path: PathBuf, name: &str) -> Self {
-        Self { path, name: name.to_owned() }
+    pub(super) fn new(home: Home, name: &str) -> Self {
+        Self { home, name: name.to_owned() }
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The home that it is in.
+    pub fn home(&self) -> &Home {
+        &self.home
     }
 
     /// The study's name.
@@ -79,118 +88,117 @@ impl StudyFolder {
         &self.name
     }
 
+    /// The name in the store of a file of this folder; of the folder itself for an empty name.
+    pub fn file(&self, name: &str) -> String {
+        let separator = if name.is_empty() { "" } else { "/" };
+        format!("studies/{}{separator}{name}", self.name)
+    }
+
+    /// Where a file of the folder is, for people; the folder itself for an empty name.
+    pub fn location(&self, name: &str) -> String {
+        self.home.location(&self.file(name))
+    }
+
     /// Whether a plan was approved here.
-    pub fn exists(&self) -> bool {
-        self.plan_path().is_file()
-    }
-
-    fn plan_path(&self) -> PathBuf {
-        self.path.join("plan.toml")
-    }
-
-    fn key_path(&self) -> PathBuf {
-        self.path.join("identity.key")
-    }
-
-    /// `journal.jsonl`.
-    pub fn journal_path(&self) -> PathBuf {
-        self.path.join("journal.jsonl")
-    }
-
-    /// The folder of secrets.
-    pub(super) fn secrets(&self) -> PathBuf {
-        self.path.join("secret")
-    }
-
-    /// The folder of results.
-    pub fn results(&self) -> PathBuf {
-        self.path.join("results")
+    pub fn exists(&self) -> Result<bool, AgentError> {
+        Ok(self.list("")?.iter().any(|name| name == PLAN))
     }
 
     /// Where the study stands after what has happened, with what the officer chose on the pages.
-    pub fn state_after(&self, entries: &[Entry], officer: OfficerChoices) -> StudyState {
-        StudyState::of(entries, officer, self.results().join("fit.json").is_file())
+    pub fn state_after(&self, entries: &[Entry], officer: OfficerChoices) -> Result<StudyState, AgentError> {
+        Ok(StudyState::of(entries, officer, self.results()?.iter().any(|name| name == "fit.json")))
+    }
+
+    /// The names of the files of results that are there, in order.
+    pub fn results(&self) -> Result<Vec<String>, AgentError> {
+        self.list(RESULTS)
+    }
+
+    /// A file of results; none if it is not there.
+    pub fn result(&self, name: &str) -> Result<Option<Vec<u8>>, AgentError> {
+        self.read(&in_results(name))
     }
 
     /// What has happened so far, verified.
     pub fn entries(&self) -> Result<Vec<Entry>, AgentError> {
-        Journal::read(&self.journal_path())
+        Journal::read(&self.home, &self.file(JOURNAL))
+    }
+
+    /// The journal, to write to; and a note if its last line was cut short.
+    pub(super) fn journal(&self) -> Result<(Journal, Option<String>), AgentError> {
+        Journal::open(&self.home, self.file(JOURNAL))
+    }
+
+    /// A file of the folder; none if it is not there.
+    pub(super) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, AgentError> {
+        Ok(self.home.store().read(&self.file(name))?)
+    }
+
+    pub(super) fn replace(&self, name: &str, content: &[u8], readers: Readers) -> Result<(), AgentError> {
+        Ok(self.home.store().replace(&self.file(name), content, readers)?)
+    }
+
+    /// Erases a file of the folder, if it is there.
+    pub fn erase(&self, name: &str) -> Result<(), AgentError> {
+        Ok(self.home.store().erase(&self.file(name))?)
+    }
+
+    pub(super) fn list(&self, name: &str) -> Result<Vec<String>, AgentError> {
+        Ok(self.home.store().list(&self.file(name))?)
     }
 
     /// A small file of the folder; none if it is not there.
     pub fn read_text(&self, name: &str) -> Result<Option<String>, AgentError> {
-        let path = self.path.join(name);
-        let Some(bytes) = durable::read(&path)? else { return Ok(None) };
-        String::from_utf8(bytes).map(Some).map_err(|_| AgentError::tampered(&path, None, "no UTF-8 text"))
+        let Some(bytes) = self.read(name)? else { return Ok(None) };
+        let wrong = |_| AgentError::tampered(self.location(name), None, "no UTF-8 text");
+        String::from_utf8(bytes).map(Some).map_err(wrong)
     }
 
     /// Replaces a small file of the folder, readable by its owner alone.
     pub fn write_text(&self, name: &str, text: &str) -> Result<(), AgentError> {
-        durable::write(&self.path.join(name), text.as_bytes(), Readers::Owner)
-    }
-
-    /// Makes a folder inside, readable by its owner alone.
-    pub fn make_folder(&self, path: &Path) -> Result<(), AgentError> {
-        durable::folder(path, Readers::Owner)
-    }
-
-    /// Erases a small file of the folder, if it is there.
-    pub fn erase_file(&self, name: &str) -> Result<(), AgentError> {
-        durable::erase(&self.path.join(name))
+        self.replace(name, text.as_bytes(), Readers::Owner)
     }
 
     /// Erases the files of a folder inside.
-    pub fn erase_folder(&self, path: &Path) -> Result<(), AgentError> {
-        let files = match std::fs::read_dir(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            files => files.map_err(AgentError::at(path))?,
-        };
-        for file in files.flatten() {
-            durable::erase(&file.path())?;
-        }
-        Ok(())
+    pub fn erase_folder(&self, name: &str) -> Result<(), AgentError> {
+        self.list(name)?.iter().try_for_each(|file| self.erase(&format!("{name}/{file}")))
     }
 
     /// Writes down that the officer approves what is to be sent.
     pub fn consent(&self, by: &str, asked: String, file_sha256: String) -> Result<(), AgentError> {
         let _lock = self.lock()?;
-        let (mut journal, _) = Journal::open(&self.journal_path())?;
+        let (mut journal, _) = self.journal()?;
         journal.append(Record::Consented { by: by.to_owned(), asked, file_sha256 })
     }
 
     /// One agent at a time.
     pub(super) fn lock(&self) -> Result<Lock, AgentError> {
-        Lock::take(&self.path.join("lock"))
+        let lock = self.home.store().try_lock(&self.file("lock"))?;
+        lock.ok_or_else(|| AgentError::Running(self.location("")))
     }
 
     /// Keeps an approved plan and the coordinator's address. Another plan under the same name is refused.
     pub(super) fn keep_plan(&self, text: &str, connection: &Connection) -> Result<(), AgentError> {
-        durable::folder(&self.path, Readers::Owner)?;
-        durable::folder(&self.results(), Readers::Usual)?;
-        if let Some(there) = durable::read(&self.plan_path())?
+        if let Some(there) = self.read(PLAN)?
             && there != text.as_bytes()
         {
             return Err(AgentError::Mismatch(format!(
                 "another plan of {} is kept in {}: a study has one plan, and the coordinator must give the new one another name. The folder stays where it is: its journal shows whether the ledger is whole",
                 self.name,
-                self.path.display()
+                self.location("")
             )));
         }
-        let settings = toml::to_string(connection).map_err(|e| AgentError::Settings {
-            path: self.path.join("coordinator.toml"),
-            reason: e.to_string(),
-        })?;
-        durable::write(&self.path.join("coordinator.toml"), settings.as_bytes(), Readers::Usual)?;
-        durable::write(&self.plan_path(), text.as_bytes(), Readers::Usual)
+        let settings = toml::to_string(connection).expect("a connection has text keys and values alone");
+        self.replace(CONNECTION, settings.as_bytes(), Readers::Usual)?;
+        self.replace(PLAN, text.as_bytes(), Readers::Usual)
     }
 
     /// The site's key in this study, if it was made.
     pub(super) fn identity(&self) -> Result<Option<Identity>, AgentError> {
-        let path = self.key_path();
-        let Some(bytes) = durable::read(&path)?.map(Zeroizing::new) else { return Ok(None) };
+        let Some(bytes) = self.read(KEY)?.map(Zeroizing::new) else { return Ok(None) };
         match <&[u8; 32]>::try_from(bytes.as_slice()) {
             Ok(secret) => Ok(Some(Identity::from_secret(secret))),
-            Err(_) => Err(AgentError::tampered(&path, None, "a key has 32 bytes")),
+            Err(_) => Err(AgentError::tampered(self.location(KEY), None, "a key has 32 bytes")),
         }
     }
 
@@ -206,24 +214,25 @@ impl StudyFolder {
 
     /// Keeps a new key.
     pub(super) fn keep_identity(&self, identity: &Identity) -> Result<(), AgentError> {
-        durable::write(&self.key_path(), identity.secret().as_ref(), Readers::Owner)
+        self.replace(KEY, identity.secret().as_ref(), Readers::Owner)
     }
 
     /// Erases the key.
     pub(super) fn erase_identity(&self) -> Result<(), AgentError> {
-        durable::erase(&self.key_path())
+        self.erase(KEY)
     }
 
     /// Reads everything, and checks that the plan is the one that was approved.
     pub fn load(&self) -> Result<Study, AgentError> {
-        let path = self.plan_path();
-        let text = self.read_text("plan.toml")?.unwrap_or_default();
-        let settings = self.path.join("coordinator.toml");
-        let connection = String::from_utf8(durable::read(&settings)?.unwrap_or_default()).unwrap_or_default();
-        let connection: Connection = toml::from_str(&connection)
-            .map_err(|e| AgentError::Settings { path: settings, reason: e.to_string() })?;
+        let text = self.read_text(PLAN)?.unwrap_or_default();
+        let connection = self.read_text(CONNECTION)?.unwrap_or_default();
+        let connection: Connection = toml::from_str(&connection).map_err(|error| AgentError::Settings {
+            location: self.location(CONNECTION),
+            reason: error.to_string(),
+        })?;
         if HEXLOWER.encode(&StudyPlan::hash(&text)) != connection.plan_sha256 {
-            return Err(AgentError::tampered(&path, None, "this is not the plan that was approved"));
+            let reason = "this is not the plan that was approved";
+            return Err(AgentError::tampered(self.location(PLAN), None, reason));
         }
         let plan = StudyPlan::parse(&text)?;
         let terms = plan.terms(&text)?;

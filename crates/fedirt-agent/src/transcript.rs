@@ -3,24 +3,25 @@
 //! In `plain` the numbers stand in it; in the other modes their names, sizes and the hash of the message, as writing
 //! the numbers down would undo what hides them.
 
-use super::durable::{self, Readers};
+use super::AgentError;
 use super::journal::sha256;
-use super::{AgentError, clock};
+use super::store::Readers;
+use super::study::{StudyFolder, in_results};
 use fedirt_model::statistics::{Combination, Statistic};
+use fedirt_privacy::hash_chain::whole_lines;
 use fedirt_privacy::secure::SignedHello;
 use fedirt_protocol::codec;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::encoding::{self, Precision};
 use fedirt_protocol::message::{Broadcast, Question, Sums, ToCoordinator, Turn};
 use serde::Serialize;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+
+const FILE: &str = "transcript.jsonl";
 
 /// A transcript.
 #[derive(Debug)]
 pub(super) struct Transcript {
-    path: PathBuf,
-    file: File,
+    folder: StudyFolder,
 }
 
 #[derive(Serialize)]
@@ -52,14 +53,26 @@ struct Numbers {
 }
 
 impl Transcript {
-    pub(super) fn open(path: &Path) -> Result<Self, AgentError> {
-        let file = durable::open_to_append(path, Readers::Owner)?;
-        Ok(Self { path: path.to_path_buf(), file })
+    /// Opens a transcript. A torn last line, of what had not left yet, is cut off: the next one begins on a line of its own.
+    pub(super) fn open(folder: &StudyFolder) -> Result<Self, AgentError> {
+        let bytes = folder.read(&in_results(FILE))?.unwrap_or_default();
+        let whole = whole_lines(&bytes);
+        if whole.len() < bytes.len() {
+            folder.replace(&in_results(FILE), whole, Readers::Owner)?;
+        }
+        Ok(Self { folder: folder.clone() })
+    }
+
+    fn append(&self, line: &impl Serialize) -> Result<(), AgentError> {
+        let mut text = serde_json::to_vec(line).expect("lines have text keys");
+        text.push(b'\n');
+        let file = self.folder.file(&in_results(FILE));
+        Ok(self.folder.home().store().append(&file, &text)?)
     }
 
     /// Writes down what is about to be sent; `question` is what an upload answers.
     pub(super) fn write(
-        &mut self,
+        &self,
         message: &ToCoordinator,
         question: Option<&(Turn, Broadcast)>,
     ) -> Result<(), AgentError> {
@@ -70,8 +83,8 @@ impl Transcript {
             ToCoordinator::Hello(hello) => (turn_of(hello), None),
             _ => (None, None),
         };
-        let line = Line {
-            time: clock::text(clock::now()),
+        self.append(&Line {
+            time: self.folder.home().now().to_string(),
             kind: message.kind(),
             round: turn.map(|t| t.round),
             attempt: turn.map(|t| t.attempt),
@@ -80,21 +93,14 @@ impl Transcript {
             reason,
             booklets: booklets(message),
             statistics: statistics(message, question),
-        };
-        let mut text = serde_json::to_string(&line)
-            .map_err(|error| AgentError::at(&self.path)(std::io::Error::other(error)))?;
-        text.push('\n');
-        durable::append(&mut self.file, &self.path, &text)
+        })
     }
-}
 
-impl Transcript {
     /// Notes that the coordinator has taken a message: it is on its disk.
-    pub(super) fn acknowledged(&mut self, message: &ToCoordinator) -> Result<(), AgentError> {
+    pub(super) fn acknowledged(&self, message: &ToCoordinator) -> Result<(), AgentError> {
         let hash = sha256(&codec::encode(message)?);
-        let time = clock::text(clock::now());
-        let line = serde_json::json!({ "time": time, "kind": "acknowledged", "sha256": hash });
-        durable::append(&mut self.file, &self.path, &format!("{line}\n"))
+        let time = self.folder.home().now().to_string();
+        self.append(&serde_json::json!({ "time": time, "kind": "acknowledged", "sha256": hash }))
     }
 }
 

@@ -65,7 +65,5 @@ pub trait Transport {
         wait: Duration,
     ) -> Result<Option<Vec<u8>>, TransportError>;
     /// Waits before another try.
-    fn pause(&mut self, duration: Duration) {
-        std::thread::sleep(duration);
-    }
+    fn pause(&mut self, duration: Duration);
 }

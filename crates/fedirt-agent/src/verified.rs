@@ -1,12 +1,14 @@
 //! Sites that this site's officers have verified: whom they called, and who read them the same roster. Sites keep their keys, so
 //! a call counts in later studies too.
 
-use super::durable::{self, Readers};
+use super::AgentError;
 use super::home::Home;
-use super::{AgentError, clock};
+use super::store::Readers;
 use data_encoding::HEXLOWER;
 use fedirt_privacy::secure::Fingerprint;
 use serde::{Deserialize, Serialize};
+
+const VERIFIED: &str = "verified.toml";
 
 /// A site that was verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,10 +33,12 @@ struct File {
 
 /// The sites that were verified, in the order of the calls.
 pub fn verified(home: &Home) -> Result<Vec<Verified>, AgentError> {
-    let path = home.verified_path();
-    let bytes = durable::read(&path)?.unwrap_or_default();
-    let text = String::from_utf8(bytes).map_err(|_| AgentError::tampered(&path, None, "no UTF-8 text"))?;
-    let wrong = |error: toml::de::Error| AgentError::Settings { path, reason: error.to_string() };
+    let bytes = home.store().read(VERIFIED)?.unwrap_or_default();
+    let location = home.location(VERIFIED);
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(AgentError::tampered(location, None, "no UTF-8 text"));
+    };
+    let wrong = |error: toml::de::Error| AgentError::Settings { location, reason: error.to_string() };
     Ok(toml::from_str::<File>(&text).map_err(wrong)?.sites)
 }
 
@@ -52,7 +56,7 @@ pub(super) fn remember<'a>(
 ) -> Result<(), AgentError> {
     let mut known = verified(home)?;
     let before = known.len();
-    let time = clock::text(clock::now());
+    let time = home.now().to_string();
     for (site, key) in sites {
         if !knows(&known, key) {
             known.push(Verified {
@@ -66,9 +70,6 @@ pub(super) fn remember<'a>(
     if known.len() == before {
         return Ok(());
     }
-    let path = home.verified_path();
-    let wrong =
-        |error: toml::ser::Error| AgentError::Settings { path: path.clone(), reason: error.to_string() };
-    let text = toml::to_string(&File { sites: known }).map_err(wrong)?;
-    durable::write(&path, text.as_bytes(), Readers::Owner)
+    let text = toml::to_string(&File { sites: known }).expect("the sites have text keys and values alone");
+    Ok(home.store().replace(VERIFIED, text.as_bytes(), Readers::Owner)?)
 }

@@ -1,7 +1,7 @@
 //! Leaving a study: the present round is refused, and keys are wiped.
 
 use super::AgentError;
-use super::memory::Memory;
+use super::machine_log::MachineLog;
 use super::study::Study;
 use super::transcript::Transcript;
 use super::transport::{Transport, TransportError};
@@ -27,7 +27,7 @@ pub fn withdraw(
     reason: &str,
 ) -> Result<Withdrawal, AgentError> {
     let _lock = study.folder.lock()?;
-    let (mut memory, _) = Memory::open(&study.folder.journal_path(), &study.folder.secrets())?;
+    let (mut log, _) = MachineLog::open(&study.folder)?;
     let identity = study.folder.own_identity()?;
     let told = match refuse(study, &identity, transport, reason)? {
         Ok(Some(turn)) => Withdrawal::Told(turn),
@@ -35,7 +35,7 @@ pub fn withdraw(
         Err(error) => Withdrawal::NotTold(error.to_string()),
     };
     // Keys go whether or not the coordinator could be told.
-    memory.withdraw()?;
+    log.withdraw()?;
     study.folder.erase_identity()?;
     Ok(told)
 }
@@ -57,7 +57,7 @@ fn refuse(
     let notice = news.and_then(|bytes| codec::decode::<ToSite>(&bytes).ok()).map(|message| message.notice);
     let Some(Notice::Call { turn, .. } | Notice::Open { turn, .. }) = notice else { return Ok(Ok(None)) };
     let message = ToCoordinator::Refuse { turn, reason: shown_reason(reason) };
-    Transcript::open(&study.folder.results().join("transcript.jsonl"))?.write(&message, None)?;
+    Transcript::open(&study.folder)?.write(&message, None)?;
     let sealed = envelope::seal(id, &study.site, identity, envelope::MESSAGE, &message)?;
     Ok(transport.send(name, &sealed).map(|()| Some(turn)))
 }

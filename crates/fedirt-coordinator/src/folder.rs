@@ -11,18 +11,15 @@
 //! ```
 
 use crate::{Error, authority, settings};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use fedirt_data::Readers;
+use fedirt_data::files::{self, Lock};
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// The folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder(PathBuf);
-
-/// That the folder is held; it is free again when this is dropped.
-#[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "the lock is held as long as the file is open")] File);
 
 impl Folder {
     /// Makes what is missing, and leaves alone what is there. Returns what was made.
@@ -35,7 +32,7 @@ impl Folder {
         let mut made = Vec::new();
         for part in [path.to_owned(), folder.plans(), path.join("tls"), folder.results()] {
             if !part.is_dir() {
-                private_folder(&part).map_err(Error::file(&part))?;
+                files::make_folder(&part, Readers::Owner).map_err(Error::file(&part))?;
             }
         }
         let mut write = |path: PathBuf, text: &str| -> Result<(), Error> {
@@ -66,16 +63,10 @@ impl Folder {
         Err(Error::content(path, help))
     }
 
-    /// Takes the folder for a server.
+    /// Takes the folder for a server, until the lock is dropped.
     pub fn lock(&self) -> Result<Lock, Error> {
         let path = self.0.join("lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(Error::file(&path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Lock(file)),
-            Err(fs::TryLockError::WouldBlock) => Err(Error::Running(self.0.clone())),
-            Err(fs::TryLockError::Error(error)) => Err(Error::File { path, error }),
-        }
+        Lock::take(&path).map_err(Error::file(&path))?.ok_or_else(|| Error::Running(self.0.clone()))
     }
 
     /// Whether a server holds it.
@@ -133,27 +124,10 @@ impl Folder {
     }
 }
 
-/// Makes a folder that only its owner can read.
-fn private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
 /// Writes a file that was not there, for its owner alone: all of it, or none.
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     if path.exists() {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let draft = path.with_extension("draft");
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&draft)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&draft, path)
+    files::write_whole(path, Readers::Owner, |out| out.write_all(text.as_bytes()))
 }

@@ -1,7 +1,7 @@
 //! What happened in a study, from the store alone: for back-ups, auditors, and results that were lost.
 
 use crate::study::{Machine, Outcome};
-use crate::{Error, Folder, clock, store};
+use crate::{Error, Folder, store};
 use data_encoding::HEXLOWER;
 use fedirt_protocol::codec;
 use fedirt_protocol::plan::StudyPlan;
@@ -61,7 +61,7 @@ pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
         };
         entries.push(Entry {
             seq,
-            time: clock::text(at),
+            time: at.to_string(),
             kind: record.kind(),
             site: record.site().map(str::to_owned),
             bytes: sent.len(),

@@ -1,6 +1,5 @@
 //! The whole server: from a folder to a running coordinator, and to its end.
 
-use crate::folder::Lock;
 use crate::http::{self, App};
 use crate::metrics::Metrics;
 use crate::settings::Limits;
@@ -9,6 +8,7 @@ use crate::studies::Studies;
 use crate::study::{self, Order, Study};
 use crate::{Error, Folder, Settings, authority};
 use axum::Router;
+use fedirt_data::files::Lock;
 use rustls::ServerConfig;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};

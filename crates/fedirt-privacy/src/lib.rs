@@ -11,6 +11,7 @@ pub mod accountant;
 pub mod audit;
 pub mod clip;
 pub mod fixed_point;
+pub mod hash_chain;
 pub mod ledger;
 pub mod noise;
 pub mod secure;

@@ -103,7 +103,12 @@ pub use fedirt_privacy::secure::{SiteId, StudyId};
 pub use site::SiteMachine;
 pub use terms::Terms;
 
-/// Milliseconds since an epoch of the shell's choosing.
+use std::time::{SystemTime, UNIX_EPOCH};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// Milliseconds since 1970, or since another moment that a shell without a clock chooses. A shell's clock is
+/// `Timestamp::from(SystemTime::now())`; nothing in this crate reads one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Timestamp(pub u64);
 
@@ -111,5 +116,40 @@ impl Timestamp {
     /// Some milliseconds later.
     pub fn after(self, milliseconds: u64) -> Self {
         Self(self.0.saturating_add(milliseconds))
+    }
+
+    /// As people and programs read it: `2026-11-16T07:47:46Z`; none beyond the year 9999.
+    pub fn rfc3339(self) -> Option<String> {
+        let seconds = i64::try_from(self.0 / 1000).ok()?;
+        OffsetDateTime::from_unix_timestamp(seconds).ok()?.format(&Rfc3339).ok()
+    }
+}
+
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+impl std::fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.rfc3339() {
+            Some(text) => f.write_str(&text),
+            None => write!(f, "{} ms after 1970", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod timestamp_tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_in_utc() {
+        assert_eq!(Timestamp(1_794_815_266_123).to_string(), "2026-11-16T07:47:46Z");
+        assert!(Timestamp(u64::MAX).to_string().contains("after 1970"));
+        let time = UNIX_EPOCH + std::time::Duration::from_millis(12);
+        assert_eq!(Timestamp::from(time), Timestamp(12));
     }
 }

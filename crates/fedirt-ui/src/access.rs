@@ -3,8 +3,9 @@
 
 use crate::role::Role;
 use crate::secret::{Hash, Secret};
+use fedirt_data::Readers;
+use fedirt_data::files::write_whole;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
@@ -164,18 +165,8 @@ impl Access {
         let wrong =
             |e: toml::ser::Error| AccessError::Content { path: self.path.clone(), reason: e.to_string() };
         let text = format!("{HEADING}{}", toml::to_string(&content).map_err(wrong)?);
-        let replace = || -> std::io::Result<()> {
-            let draft = self.path.with_extension("draft");
-            let mut options = std::fs::OpenOptions::new();
-            options.write(true).create(true).truncate(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let mut file = options.open(&draft)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&draft, &self.path)
-        };
-        replace().map_err(|error| AccessError::File { path: self.path.clone(), error })
+        write_whole(&self.path, Readers::Owner, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| AccessError::File { path: self.path.clone(), error })
     }
 }
 

@@ -1,8 +1,7 @@
 //! A time on a page: written in UTC, and shown by a script in the time zone of the reader.
 
 use askama::filters::HtmlSafe;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
+use fedirt_protocol::Timestamp;
 
 /// A time in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,8 +9,7 @@ pub struct Moment(pub u64);
 
 impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let seconds = i64::try_from(self.0 / 1000).unwrap_or(i64::MAX);
-        let written = OffsetDateTime::from_unix_timestamp(seconds).ok().and_then(|t| t.format(&Rfc3339).ok());
+        let written = Timestamp(self.0).rfc3339();
         let shown = written.as_deref().and_then(|exact| Some((exact, exact.get(..10)?, exact.get(11..16)?)));
         match shown {
             Some((exact, day, hour)) => write!(f, "<time datetime=\"{exact}\">{day} {hour} UTC</time>"),

@@ -1,7 +1,6 @@
-//! The machine stops at every step of the disk, and is started again.
+//! The machine stops before, in the middle of and after every change of the store, and is started again.
 
 use super::*;
-use crate::durable::FUSE;
 
 /// Runs a study in which `north` stops once, after passing so many points. Gives the fit, and whether it stopped.
 fn run_with_a_crash(mode: Mode, points: usize) -> (Fit, bool) {
@@ -14,22 +13,25 @@ fn run_with_a_crash(mode: Mode, points: usize) -> (Fit, bool) {
     let mut others: Vec<_> = SITES[1..].iter().map(|site| world.agent(site).unwrap()).collect();
     let (mut north, mut fuse, mut crashed) = (None, Some(points), false);
     for _ in 0..1000 {
-        FUSE.set(fuse);
+        world.stores["north"].set_fuse(fuse);
         let result = match north.take() {
             None => world.agent("north").map(|agent| (agent, None)),
             Some(mut agent) => Agent::step(&mut agent, &mut officer).map(|end| (agent, end)),
         };
-        fuse = FUSE.take();
+        fuse = world.stores["north"].set_fuse(None);
         match result {
             Ok((agent, Some(End::Finished(fit)))) => {
                 drop(agent);
                 let folder = world.home("north").known_study("bank").unwrap();
-                assert_eq!(std::fs::read_dir(folder.secrets()).unwrap().count(), 0);
+                assert!(world.secrets("north").is_empty());
+                let transcript = world.read("north", "studies/bank/results/transcript.jsonl");
+                let whole = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+                assert!(transcript.lines().all(whole), "{transcript}");
                 let entries = folder.entries().unwrap();
                 let uploads = entries.iter().filter(|e| matches!(e.record, Record::Upload { .. })).count();
                 assert_eq!(uploads, world.rounds(), "no round was answered twice");
                 if mode == Mode::Private {
-                    let ledger = ledger_table(&world.home("north").ledger_path()).unwrap();
+                    let ledger = ledger_table(&world.home("north")).unwrap();
                     let debits = ledger.lines.iter().filter(|line| line.kind == "debit").count();
                     assert_eq!(debits, world.rounds(), "no round was paid for twice");
                 }
@@ -37,7 +39,7 @@ fn run_with_a_crash(mode: Mode, points: usize) -> (Fit, bool) {
             }
             Ok((_, Some(end))) => panic!("after {points} points: {end:?}"),
             Ok((agent, None)) => north = Some(agent),
-            Err(AgentError::File { .. }) => {
+            Err(AgentError::Store(_)) => {
                 assert!(!crashed, "it stops once");
                 (crashed, fuse) = (true, None);
             }

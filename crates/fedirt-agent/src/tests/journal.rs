@@ -2,23 +2,25 @@
 
 use super::*;
 
-fn journal_after_joining(world: &World) -> PathBuf {
+const JOURNAL: &str = "studies/bank/journal.jsonl";
+
+fn journal_after_joining(world: &World) -> String {
     world.enrol();
     drop(world.agent("north").unwrap());
-    world.study("north").folder.journal_path()
+    world.read("north", JOURNAL)
 }
 
 #[test]
 fn a_torn_last_line_is_cut_off_and_told() {
     let world = World::new(Mode::Secure);
-    let path = journal_after_joining(&world);
-    let whole = std::fs::read_to_string(&path).unwrap();
+    let whole = journal_after_joining(&world);
     let torn = format!("{whole}{}", &whole.lines().last().unwrap()[..40]);
-    std::fs::write(&path, torn).unwrap();
-    let (_, note) = Journal::open(&path).unwrap();
+    world.write("north", JOURNAL, &torn);
+    let folder = world.study("north").folder;
+    let (_, note) = folder.journal().unwrap();
     assert!(note.unwrap().contains("cut short"));
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
-    let (_, note) = Journal::open(&path).unwrap();
+    assert_eq!(world.read("north", JOURNAL), whole);
+    let (_, note) = folder.journal().unwrap();
     assert!(note.is_none());
     world.agent("north").unwrap();
 }
@@ -26,8 +28,7 @@ fn a_torn_last_line_is_cut_off_and_told() {
 #[test]
 fn any_other_change_is_tampering() {
     let world = World::new(Mode::Secure);
-    let path = journal_after_joining(&world);
-    let whole = std::fs::read_to_string(&path).unwrap();
+    let whole = journal_after_joining(&world);
     let lines: Vec<&str> = whole.lines().collect();
     assert_eq!(lines.len(), 2);
     for (what, text, line) in [
@@ -36,7 +37,7 @@ fn any_other_change_is_tampering() {
         ("a line twice", format!("{whole}{}\n", lines[1]), 3),
         ("a foreign line", format!("{whole}hello\n"), 3),
     ] {
-        std::fs::write(&path, text).unwrap();
+        world.write("north", JOURNAL, &text);
         let error = world.agent("north").unwrap_err().to_string();
         assert!(error.contains(&format!("line {line}")) && error.contains("changed"), "{what}: {error}");
     }
@@ -44,15 +45,15 @@ fn any_other_change_is_tampering() {
 
 #[test]
 fn a_secret_that_is_gone_is_missed() {
-    let world = World::new(Mode::Secure);
+    let world = World::on_disk(Mode::Secure);
     world.enrol();
     let mut officer = Agreeable::default();
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
-    let secrets = world.study("north").folder.secrets();
-    while std::fs::read_dir(&secrets).unwrap().count() == 0 {
+    while world.secrets("north").is_empty() {
         agents.iter_mut().for_each(|agent| assert!(agent.step(&mut officer).unwrap().is_none()));
     }
     drop(agents);
+    let secrets = world.folder.path().join("north/studies/bank/secret");
     for file in std::fs::read_dir(&secrets).unwrap().flatten() {
         #[cfg(unix)]
         {
@@ -71,9 +72,8 @@ fn a_changed_ledger_stops_everything() {
     world.enrol();
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
     world.run(&mut agents);
-    let path = world.home("north").ledger_path();
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replacen("population=north", "population=nobody", 1)).unwrap();
-    let error = ledger_table(&path).unwrap_err().to_string();
+    let text = world.read("north", "ledger.txt");
+    world.write("north", "ledger.txt", &text.replacen("population=north", "population=nobody", 1));
+    let error = ledger_table(&world.home("north")).unwrap_err().to_string();
     assert!(error.contains("line 1"), "{error}");
 }

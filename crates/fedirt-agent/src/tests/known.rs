@@ -29,7 +29,7 @@ fn agent_for(world: &World, site: &str, population: Option<&str>) -> Result<Agen
 /// The same homes and files, another study.
 fn next_study(world: World, name: &str, mode: Mode) -> World {
     let text = plan_text(name, mode);
-    let next = World { server: World::serve(&text), text, folder: world.folder };
+    let next = World { server: World::serve(&text), text, ..world };
     next.enrol();
     next
 }
@@ -98,7 +98,7 @@ fn the_same_students_are_known_again() {
     let error = agent_for(&world, "north", Some("others")).unwrap_err().to_string();
     assert!(error.contains("60 of these students are known here as \"north\""), "{error}");
     let policy = lenient().replace("allow_exact_and_private = false", "allow_exact_and_private = true");
-    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    world.write("north", "policy.toml", &policy);
     world.agent("north").unwrap();
 }
 
@@ -108,13 +108,15 @@ fn a_ledger_that_was_cut_together_with_its_study_is_missed() {
     world.enrol();
     world.open_accounts();
     let home = world.home("north");
-    let before = std::fs::read(home.ledger_path()).unwrap();
+    let before = world.read("north", "ledger.txt");
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
     world.run(&mut agents);
     drop(agents);
     check_ledger(&home).unwrap();
-    std::fs::write(home.ledger_path(), before).unwrap();
-    std::fs::remove_dir_all(world.study("north").folder.path()).unwrap();
+    world.write("north", "ledger.txt", &before);
+    let folder = world.study("north").folder;
+    folder.erase("plan.toml").unwrap();
+    folder.erase("journal.jsonl").unwrap();
     let error = check_ledger(&home).unwrap_err().to_string();
     assert!(error.contains("ledger.head") && error.contains("lines are missing"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Agents with folders of their own, against a coordinator in memory.
+//! Agents with homes of their own, against a coordinator in memory.
 
 mod crash;
 mod files;
@@ -6,6 +6,7 @@ mod journal;
 mod known;
 mod private;
 mod refusals;
+mod stopping_store;
 mod whole;
 
 use super::*;
@@ -28,6 +29,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use stopping_store::StoppingStore;
+use store::Readers;
 use tempfile::TempDir;
 
 pub(super) const SITES: [&str; 3] = ["north", "south", "west"];
@@ -180,9 +183,16 @@ pub(crate) fn lenient() -> String {
     small
 }
 
+/// The clock of every home.
+fn noon() -> Timestamp {
+    Timestamp(1_794_830_400_000)
+}
+
 /// Three sites with a home and a file each.
 pub(crate) struct World {
     pub(crate) folder: TempDir,
+    /// The stores of their homes.
+    stores: BTreeMap<&'static str, Arc<StoppingStore>>,
     pub(super) server: Rc<RefCell<Server>>,
     pub(super) text: String,
 }
@@ -218,18 +228,30 @@ pub(crate) fn csv(seed: u64, students: usize) -> String {
 }
 
 impl World {
-    /// Homes and files, nobody enrolled.
+    /// Homes in memory and files, nobody enrolled.
     pub(crate) fn new(mode: Mode) -> Self {
+        Self::kept(mode, |_, _| Arc::new(MemoryStore::default()))
+    }
+
+    /// The same with homes on the disk.
+    pub(crate) fn on_disk(mode: Mode) -> Self {
+        Self::kept(mode, |folder, site| Arc::new(DiskStore::at(&folder.path().join(site))))
+    }
+
+    fn kept(mode: Mode, store: impl Fn(&TempDir, &str) -> Arc<dyn Store>) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let mut stores = BTreeMap::new();
         let text = plan_text("bank", mode);
         let server = Self::serve(&text);
-        for (k, site) in SITES.iter().enumerate() {
-            let (home, made) = Home::init(&folder.path().join(site), &mut UnwrapErr(SysRng)).unwrap();
+        for (k, site) in SITES.into_iter().enumerate() {
+            let store = Arc::new(StoppingStore::around(store(&folder, site)));
+            stores.insert(site, store.clone());
+            let (_, made) = Home::init_in(store, noon, &mut UnwrapErr(SysRng)).unwrap();
             assert_eq!(made, ["policy.toml", "salt.key", "site.key"]);
-            std::fs::write(home.policy_path(), lenient()).unwrap();
+            stores[site].replace("policy.toml", lenient().as_bytes(), Readers::Usual).unwrap();
             std::fs::write(folder.path().join(format!("{site}.csv")), csv(k as u64 + 1, 60)).unwrap();
         }
-        Self { folder, server, text }
+        Self { folder, stores, server, text }
     }
 
     pub(super) fn serve(text: &str) -> Rc<RefCell<Server>> {
@@ -245,7 +267,22 @@ impl World {
     }
 
     pub(crate) fn home(&self, site: &str) -> Home {
-        Home::open(&self.folder.path().join(site)).unwrap()
+        Home::open_in(self.stores[site].clone(), noon).unwrap()
+    }
+
+    /// The text of a file in a site's home.
+    pub(super) fn read(&self, site: &str, file: &str) -> String {
+        String::from_utf8(self.stores[site].read(file).unwrap().unwrap()).unwrap()
+    }
+
+    /// Writes a file in a site's home.
+    pub(super) fn write(&self, site: &str, file: &str, text: &str) {
+        self.stores[site].replace(file, text.as_bytes(), Readers::Owner).unwrap();
+    }
+
+    /// The names of a site's secrets in the study.
+    pub(super) fn secrets(&self, site: &str) -> Vec<String> {
+        self.stores[site].list("studies/bank/secret").unwrap()
     }
 
     pub(super) fn file(&self, site: &str) -> PathBuf {

@@ -3,7 +3,6 @@
 use super::*;
 use crate::account::Account;
 use fedirt_protocol::site::{PrivateCost, Release};
-use std::io::Write;
 
 /// A private world in which everybody has joined and has an account.
 fn world() -> World {
@@ -13,32 +12,20 @@ fn world() -> World {
     world
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for file in std::fs::read_dir(from).unwrap().flatten() {
-        match file.file_type().unwrap().is_dir() {
-            true => copy(&file.path(), &to.join(file.file_name())),
-            false => drop(std::fs::copy(file.path(), to.join(file.file_name())).unwrap()),
-        }
-    }
-}
-
 /// A folder from a back-up has forgotten what was asked: with fresh noise it would answer for nothing.
 #[test]
 fn a_folder_that_was_set_back_is_refused() {
     let world = world();
     let mut officer = Agreeable::default();
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
-    let folder = world.study("north").folder.path().to_path_buf();
-    let backup = world.folder.path().join("backup");
-    copy(&folder, &backup);
+    let journal = "studies/bank/journal.jsonl";
+    let backup = world.read("north", journal);
     while !world.server.borrow().uploads.keys().any(|(site, _)| site == "north") {
         agents.iter_mut().for_each(|agent| assert!(agent.step(&mut officer).unwrap().is_none()));
     }
     drop(agents);
     check_journal(&world.home("north"), &world.study("north").folder).unwrap();
-    std::fs::remove_dir_all(&folder).unwrap();
-    copy(&backup, &folder);
+    world.write("north", journal, &backup);
     let error = world.agent("north").unwrap_err().to_string();
     assert!(error.contains("round 1, attempt 1") && error.contains("set back"), "{error}");
     assert!(check_journal(&world.home("north"), &world.study("north").folder).is_err());
@@ -85,21 +72,20 @@ fn a_debit_is_good_for_its_own_question_alone() {
 fn only_the_holder_of_the_lock_mends_the_ledger() {
     let world = world();
     let home = world.home("north");
-    let whole = std::fs::read(home.ledger_path()).unwrap();
-    let mut file = std::fs::File::options().append(true).open(home.ledger_path()).unwrap();
-    file.write_all(b"0123456789abcdef").unwrap();
-    let torn = std::fs::read(home.ledger_path()).unwrap();
+    let whole = world.read("north", "ledger.txt");
+    let torn = format!("{whole}0123456789abcdef");
+    world.write("north", "ledger.txt", &torn);
     check_ledger(&home).unwrap();
     check_journal(&home, &world.study("north").folder).unwrap();
-    assert_eq!(ledger_table(&home.ledger_path()).unwrap().lines.len(), 1);
+    assert_eq!(ledger_table(&home).unwrap().lines.len(), 1);
     other_names(&home, &world.study("north"), &world.own("north"), "north").unwrap();
     drop(world.agent("north").unwrap());
-    assert_eq!(std::fs::read(home.ledger_path()).unwrap(), torn, "nobody has written");
+    assert_eq!(world.read("north", "ledger.txt"), torn, "nobody has written");
     let account = account(&world);
     account.debit(&world.study("north").terms, &release(1)).unwrap().unwrap();
-    let mended = std::fs::read(home.ledger_path()).unwrap();
+    let mended = world.read("north", "ledger.txt");
     assert!(mended.starts_with(&whole) && !mended.starts_with(&torn));
-    assert_eq!(ledger_table(&home.ledger_path()).unwrap().lines.len(), 2);
+    assert_eq!(ledger_table(&home).unwrap().lines.len(), 2);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn policies_plans_and_times_are_checked_before_anything_is_made() {
     let world = World::new(Mode::Plain);
-    std::fs::write(world.home("north").policy_path(), POLICY_TEMPLATE).unwrap();
+    world.write("north", "policy.toml", POLICY_TEMPLATE);
     let offer = world.offer("north").unwrap();
     assert_eq!(offer.refusals.len(), 1);
     let error = accept(&world.home("north"), &offer, &mut world.wire(), &mut UnwrapErr(SysRng)).unwrap_err();
@@ -25,7 +25,7 @@ fn policies_plans_and_times_are_checked_before_anything_is_made() {
 fn all_refusals_of_a_policy_come_at_once() {
     let world = World::new(Mode::Secure);
     let policy = POLICY_TEMPLATE.replace("n_min = 3", "n_min = 5").replace("colluders = 1", "colluders = 2");
-    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    world.write("north", "policy.toml", &policy);
     assert_eq!(world.offer("north").unwrap().refusals.len(), 3);
 }
 
@@ -85,7 +85,7 @@ fn an_unapproved_roster_is_not_signed() {
 fn each_round_waits_for_the_officer_where_the_policy_says_so() {
     let world = World::new(Mode::Secure);
     let policy = lenient().replace("approval = \"once\"", "approval = \"each_round\"");
-    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    world.write("north", "policy.toml", &policy);
     world.enrol();
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
     let mut officer = Agreeable::default();
@@ -110,10 +110,10 @@ fn the_ledger_refuses_what_would_show_a_few() {
     world.run(&mut agents);
     drop(agents);
     let text = plan_text("again", Mode::Secure);
-    let again = World { server: World::serve(&text), folder: tempfile::tempdir().unwrap(), text };
+    let folder = tempfile::tempdir().unwrap();
+    let again = World { server: World::serve(&text), folder, stores: world.stores.clone(), text };
     for site in SITES {
         std::fs::copy(world.file(site), again.file(site)).unwrap();
-        std::os::unix::fs::symlink(world.home(site).path(), again.folder.path().join(site)).unwrap();
     }
     again.enrol();
     let short: String = csv(1, 60).lines().take(58).map(|line| format!("{line}\n")).collect();
@@ -140,8 +140,8 @@ fn withdrawing_ends_the_round_and_wipes_the_keys() {
     let study = world.study("north");
     let told = withdraw(&study, &mut world.wire(), "the board has withdrawn its consent").unwrap();
     assert!(matches!(told, Withdrawal::Told(_)), "{told:?}");
-    assert!(!study.folder.path().join("identity.key").exists());
-    assert_eq!(std::fs::read_dir(study.folder.secrets()).unwrap().count(), 0);
+    assert!(study.folder.identity().unwrap().is_none());
+    assert!(world.secrets("north").is_empty());
     let error = world.agent("north").unwrap_err().to_string();
     assert!(error.contains("new invitation"), "{error}");
     let mut south = world.agent("south").unwrap();
@@ -155,7 +155,7 @@ fn a_refused_round_is_not_called_answered() {
     let world = World::new(Mode::Secure);
     let policy = lenient().replace("refused_statistics = []", "refused_statistics = [\"pair_table\"]");
     assert_ne!(policy, lenient());
-    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    world.write("north", "policy.toml", &policy);
     world.enrol();
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
     let mut officers: Vec<_> = SITES.iter().map(|_| Agreeable::default()).collect();
@@ -193,7 +193,7 @@ impl Officer for Wary {
 fn an_approval_is_for_its_question_alone() {
     let world = World::new(Mode::Secure);
     let policy = lenient().replace("approval = \"once\"", "approval = \"each_round\"");
-    std::fs::write(world.home("north").policy_path(), policy).unwrap();
+    world.write("north", "policy.toml", &policy);
     world.enrol();
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
     let (mut wary, mut agreeable) = (Wary::default(), Agreeable::default());

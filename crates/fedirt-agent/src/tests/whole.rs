@@ -1,7 +1,6 @@
 //! Whole studies, and what they leave at home.
 
 use super::*;
-use crate::durable;
 
 fn finished(end: &End) -> &Fit {
     match end {
@@ -13,7 +12,7 @@ fn finished(end: &End) -> &Fit {
 #[test]
 fn three_sites_calibrate_and_keep_their_own() {
     for mode in [Mode::Secure, Mode::Plain] {
-        let world = World::new(mode);
+        let world = World::on_disk(mode);
         world.enrol();
         let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
         let ends = world.run(&mut agents);
@@ -26,16 +25,15 @@ fn three_sites_calibrate_and_keep_their_own() {
         let rounds = world.rounds();
         for site in SITES {
             let folder = world.home(site).known_study("bank").unwrap();
-            let secrets = std::fs::read_dir(folder.secrets()).unwrap().count();
-            assert_eq!(secrets, 0, "keys and uploads are erased");
+            assert!(world.secrets(site).is_empty(), "keys and uploads are erased");
             let entries = folder.entries().unwrap();
             assert!(matches!(entries.last().unwrap().record, Record::Over));
             let state = status(&folder, OfficerChoices::default()).unwrap();
             assert_eq!((state.stage.as_str(), state.rounds_answered), ("over", rounds));
-            let ledger = ledger_table(&world.home(site).ledger_path()).unwrap();
+            let ledger = ledger_table(&world.home(site)).unwrap();
             assert_eq!(ledger.lines.len(), rounds);
             assert_eq!(ledger.populations[0].0, site);
-            let transcript = std::fs::read_to_string(folder.results().join("transcript.jsonl")).unwrap();
+            let transcript = String::from_utf8(folder.result("transcript.jsonl").unwrap().unwrap()).unwrap();
             let uploads: Vec<&str> =
                 transcript.lines().filter(|l| l.contains("\"kind\":\"upload\"")).collect();
             assert_eq!(uploads.len(), rounds);
@@ -95,9 +93,7 @@ fn the_preview_is_what_is_sent() {
     let shown = preview(&world.study("south"), &world.own("south")).unwrap();
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
     world.run(&mut agents);
-    let folder = world.home("south").known_study("bank").unwrap();
-    let transcript = durable::read(&folder.results().join("transcript.jsonl")).unwrap().unwrap();
-    let transcript = String::from_utf8(transcript).unwrap();
+    let transcript = world.read("south", "studies/bank/results/transcript.jsonl");
     let first = transcript.lines().find(|l| l.contains("\"kind\":\"upload\"")).unwrap();
     let first: serde_json::Value = serde_json::from_str(first).unwrap();
     let sent = first["statistics"].as_array().unwrap();
@@ -149,7 +145,7 @@ fn private_rounds_are_paid_from_a_budget_that_was_set() {
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
     let ends = world.run(&mut agents);
     assert!(finished(&ends[0]).privacy.is_some());
-    let table = ledger_table(&world.home("north").ledger_path()).unwrap();
+    let table = ledger_table(&world.home("north")).unwrap();
     let kinds: Vec<&str> = table.lines.iter().map(|line| line.kind.as_str()).collect();
     assert_eq!(kinds, ["account", "debit", "debit"]);
 }

@@ -1,6 +1,7 @@
 //! The tables, and how a connection is opened.
 
 use crate::Error;
+use fedirt_data::{Readers, files};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
@@ -33,7 +34,8 @@ CREATE TABLE IF NOT EXISTS status (study TEXT PRIMARY KEY, text TEXT NOT NULL) S
 
 /// Opens the store, and makes it where it does not exist.
 pub fn open(path: &Path) -> Result<Connection, Error> {
-    make_private(path).map_err(Error::file(path))?;
+    // The store and its log are for the owner alone; SQLite gives the log the rights of the store.
+    files::append(path, Readers::Owner, &[]).map_err(Error::file(path))?;
     let store = Error::store(path);
     let opened = || -> rusqlite::Result<(Connection, i64)> {
         let connection = Connection::open(path)?;
@@ -70,15 +72,6 @@ pub fn open(path: &Path) -> Result<Connection, Error> {
             ),
         )),
     }
-}
-
-/// The store and its log are for the owner alone; SQLite gives the log the rights of the store.
-fn make_private(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub(super) fn check(
         return Err(EnrolRefusal::Withdrawn { site });
     }
     if invitation.expires <= now {
-        return Err(EnrolRefusal::Expired { site, until: crate::clock::text(invitation.expires) });
+        return Err(EnrolRefusal::Expired { site, until: invitation.expires.to_string() });
     }
     Ok(Good::Now)
 }

@@ -150,7 +150,6 @@ impl Lock {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "these are tests")]
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {

@@ -30,14 +30,16 @@ mod refusal;
 mod students;
 mod text;
 
+pub use crate::hash_chain::Head;
 pub use budget::{Balance, Budget};
 pub use entry::{AccountOpening, Debit, Entry, ExactMode, ExactRelease, Label, Member};
 pub use exact::{FEWEST_CHANGED_ROWS, row_fingerprint};
-pub use line::{Head, Line};
+pub use line::Line;
 pub use refusal::{LedgerError, Refusal};
 pub use students::{NoStudents, Students};
 
 use crate::accountant::Slack;
+use crate::hash_chain::{lines, whole_lines};
 use crate::secure::StudyId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,12 +68,11 @@ impl Ledger {
     /// The bytes of the file as they are: one that was torn may end within a letter.
     pub fn read(text: impl AsRef<[u8]>) -> Result<Self, LedgerError> {
         let (text, mut ledger) = (text.as_ref(), Self::new());
-        let whole_bytes = text.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
-        for line in text[..whole_bytes].split_inclusive(|&b| b == b'\n') {
+        let whole = whole_lines(text);
+        for line in lines(whole) {
             let number = ledger.heads.len() + 1;
             let broken = LedgerError::Broken { line: number };
-            let line = std::str::from_utf8(line).ok().and_then(|line| line.strip_suffix('\n'));
-            let body = line.and_then(|line| ledger.head().follow(line)).ok_or(broken)?;
+            let body = line.and_then(|line| line::follow(ledger.head(), line)).ok_or(broken)?;
             let entry = text::parse(body, &ledger)
                 .map_err(|reason| LedgerError::Malformed { line: number, reason })?;
             let not_allowed = |refusal| LedgerError::NotAllowed { line: number, refusal: Box::new(refusal) };
@@ -82,8 +83,8 @@ impl Ledger {
             }
             ledger.apply(line)?;
         }
-        if whole_bytes < text.len() {
-            return Err(LedgerError::Torn { line: ledger.heads.len() + 1, whole_bytes });
+        if whole.len() < text.len() {
+            return Err(LedgerError::Torn { line: ledger.heads.len() + 1, whole_bytes: whole.len() });
         }
         Ok(ledger)
     }

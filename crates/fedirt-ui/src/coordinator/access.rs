@@ -17,7 +17,7 @@ pub fn logins(folder: &Folder) -> Result<Vec<Login>, Error> {
 /// Adds a person and returns the log-in key, which is stored nowhere.
 pub fn admit(folder: &Folder, name: &str, role: Role) -> Result<Secret, Error> {
     let key = new_key()?;
-    Access::at(&folder.access()).add(name, role, &key, &clock::text(clock::now())).map_err(told)?;
+    Access::at(&folder.access()).add(name, role, &key, &clock::now().to_string()).map_err(told)?;
     Ok(key)
 }
 

@@ -56,7 +56,7 @@ pub fn prepare(context: PagesContext<'_>) -> Result<PreparedPages, Error> {
     let mut first_login = None;
     if access.read().map_err(told)?.is_empty() {
         let key = new_key()?;
-        access.add("admin", Role::Administrator, &key, &clock::text(clock::now())).map_err(told)?;
+        access.add("admin", Role::Administrator, &key, &clock::now().to_string()).map_err(told)?;
         first_login = Some(format!("{address}login#{}", key.reveal()));
     }
     let gate = GateSettings {

@@ -59,7 +59,7 @@ pub(super) async fn show(
         ("", None) => String::new(),
         (given, _) => given.to_owned(),
     };
-    let ledger = agent::ledger_table(&app.home.ledger_path()).map_err(told)?;
+    let ledger = agent::ledger_table(&app.home).map_err(told)?;
     let policy = app.home.policy().map_err(told)?;
     let warnings = match population.as_str() {
         "" => Vec::new(),

@@ -1,7 +1,7 @@
 //! The choice of the file with answers, and the use of its columns.
 
 use super::looked::column_names;
-use super::officer_settings::OfficerSettings;
+use super::officer_settings::{COPIES, OfficerSettings};
 use super::overview::subtitle;
 use super::words::sentence;
 use super::{App, Name, Page, SiteStudy, aside, at, frame, told};
@@ -11,8 +11,8 @@ use axum::Extension;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Redirect};
-use fedirt_agent::AgentError;
-use fedirt_data::{Audience, Problems, near_names};
+use fedirt_agent::{AgentError, StoreError};
+use fedirt_data::{Audience, Problems, Readers, files, near_names};
 use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
 
@@ -85,7 +85,7 @@ pub(super) async fn upload(State(app): App, Path(name): Name, request: Request) 
     let called = called.trim_start_matches('.').trim();
     let called = if called.is_empty() { "answers.csv" } else { called };
     // The upload goes to a draft and replaces the copies when it is complete, unless something has been approved meanwhile.
-    let draft = seen.folder.path().join(DRAFT);
+    let draft = app.path(&seen, DRAFT);
     if let Err(error) = receive(request.into_body(), &draft).await {
         let _ = std::fs::remove_file(&draft);
         return Err(error);
@@ -101,12 +101,13 @@ pub(super) async fn upload(State(app): App, Path(name): Name, request: Request) 
         let _ = std::fs::remove_file(&draft);
         return Err(unreadable(&seen, &problems));
     }
-    let path = OfficerSettings::copies(&seen.folder).join(called);
+    let copies = app.path(&seen, COPIES);
+    let path = copies.join(called);
     let (folder, mut settings, to) = (seen.folder.clone(), seen.settings.clone(), path.clone());
-    let place = move || {
+    let place = move || -> Result<(), AgentError> {
         settings.erase_copy(&folder)?;
-        folder.make_folder(&OfficerSettings::copies(&folder))?;
-        std::fs::rename(&draft, &to).map_err(|error| AgentError::File { path: to, error })
+        let placed = files::make_folder(&copies, Readers::Owner).and_then(|()| std::fs::rename(&draft, &to));
+        placed.map_err(|error| StoreError { location: to.display().to_string(), error }.into())
     };
     aside(place).await?.map_err(told)?;
     seen.settings.take_file(path, true);
@@ -122,11 +123,7 @@ async fn keep(seen: &SiteStudy) -> Result<(), PageError> {
 /// Writes a body to a file that only its owner can read.
 async fn receive(body: Body, path: &FilePath) -> Result<(), PageError> {
     let failed = |error: std::io::Error| PageError::bad(format!("The file cannot be stored: {error}."));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(failed)?;
+    let mut file = files::create(path, Readers::Owner).map_err(failed)?;
     let mut body = std::pin::pin!(body);
     let mut length = 0;
     while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {

@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
 use data_encoding::HEXLOWER;
-use fedirt_agent::{self as agent, AgentError, Home, Https, Offer, clock};
+use fedirt_agent::{self as agent, AgentError, Home, Https, Offer};
 use fedirt_model::items::default_model;
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::plan::PlanItem;
@@ -66,7 +66,7 @@ struct InvitationPage {
 fn fetch(home: &Home, invitation: Invitation) -> Result<(Offer, Https), AgentError> {
     let policy = home.policy()?;
     let mut https = Https::new(&invitation.address, invitation.authority.as_deref())?;
-    let offer = agent::look(invitation, &policy, &mut https, clock::now())?;
+    let offer = agent::look(invitation, &policy, &mut https, home.now())?;
     Ok((offer, https))
 }
 
@@ -116,7 +116,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         epsilon: words::epsilon_in_words(plan),
         words: plan.in_words().split_off(1),
         refusals: offer.refusals.iter().map(ToString::to_string).collect(),
-        expires: clock::text(offer.invitation.expires),
+        expires: offer.invitation.expires.to_string(),
         plan_hash: HEXLOWER.encode(&offer.invitation.plan_hash),
         text: offer.text.clone(),
         administers: visitor.administers(),

@@ -2,7 +2,7 @@
 
 use super::{SiteStudy, aside};
 use crate::PageError;
-use fedirt_agent::{self as agent, AgentError, OwnResponses};
+use fedirt_agent::{self as agent, AgentError, OwnResponses, StoreError};
 use fedirt_data::{Input, Problems, ReadOptions, Responses, SiteSummary};
 use fedirt_figures::{ItemAnswers, MissingMap};
 use fedirt_model::responses::MISSING;
@@ -48,7 +48,7 @@ pub(super) async fn look(seen: &SiteStudy) -> Result<Result<Looked, AgentError>,
 
 /// SHA-256 of a file.
 pub(super) fn file_hash(path: &Path) -> Result<String, AgentError> {
-    let wrong = |error| AgentError::File { path: path.to_path_buf(), error };
+    let wrong = |error| StoreError { location: path.display().to_string(), error };
     let mut file = std::fs::File::open(path).map_err(wrong)?;
     let mut hasher = Sha256::new();
     let mut chunk = vec![0; 1 << 16];
@@ -69,7 +69,7 @@ fn looked(
 ) -> Result<Looked, AgentError> {
     let description = fedirt_data::describe(&reading);
     let summary = description.sites.into_iter().next();
-    let own = agent::for_plan(reading, options, plan)?;
+    let own = agent::for_plan(reading, options, plan, |file| Some(Input::file(Path::new(file))))?;
     let summary = summary.ok_or_else(|| AgentError::Mismatch("the file has no rows".into()))?;
     let items = answers(&own, plan);
     let missing = missing_map(&own, plan);

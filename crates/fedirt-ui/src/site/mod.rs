@@ -30,16 +30,19 @@ pub use serve::{Pages, PagesSettings};
 use crate::{Frame, Link, PageError, Right, Route, Visitor};
 use axum::extract::{Path, State};
 use axum::routing::{MethodRouter, get, post};
-use fedirt_agent::{AgentError, Home, Study, StudyFolder, StudyState};
+use fedirt_agent::{AgentError, DiskStore, Home, Study, StudyFolder, StudyState};
 use invitation::Offers;
 use officer_settings::OfficerSettings;
 use runner::Runners;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{Mutex, watch};
 
 /// The state that all handlers share.
 pub(crate) struct OfficerState {
     pub(crate) home: Home,
+    /// Where the home's files are.
+    pub(crate) disk: DiskStore,
     pub(crate) runners: Runners,
     pub(crate) offers: Offers,
     /// Locked while the officer's settings are changed, so that two tabs do not overwrite each other's changes.
@@ -101,11 +104,16 @@ pub(crate) struct SiteStudy {
 impl SiteStudy {
     /// The state of the study at this site.
     pub(crate) fn state(&self) -> Result<StudyState, AgentError> {
-        Ok(self.folder.state_after(&self.folder.entries()?, self.settings.choices()))
+        self.folder.state_after(&self.folder.entries()?, self.settings.choices())
     }
 }
 
 impl OfficerState {
+    /// The path of a file in a study's folder.
+    fn path(&self, seen: &SiteStudy, file: &str) -> PathBuf {
+        self.disk.path(&seen.folder.file(file))
+    }
+
     /// The study of this name, or an error page.
     fn find(&self, name: &str) -> Result<SiteStudy, PageError> {
         let folder = self.home.known_study(name).map_err(|_| {
@@ -139,7 +147,7 @@ fn told(error: AgentError) -> PageError {
     let mut page = PageError::bad("");
     page.text =
         error.to_string().lines().map(|line| words::sentence(line.trim_start_matches("- "))).collect();
-    if matches!(error, AgentError::File { .. } | AgentError::Tampered { .. }) {
+    if matches!(error, AgentError::Store(_) | AgentError::Tampered { .. }) {
         page.text.insert(0, "There is a problem with the files of this site.".into());
     }
     page

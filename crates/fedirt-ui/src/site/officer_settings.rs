@@ -6,6 +6,11 @@ use fedirt_data::ReadOptions;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// The settings' file, in the study's folder.
+pub(crate) const FILE: &str = "officer.toml";
+/// The folder of copies of answers, in the study's folder.
+pub(crate) const COPIES: &str = "answers";
+
 /// How often the officer wants to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,31 +73,24 @@ pub(crate) struct OfficerSettings {
 }
 
 impl OfficerSettings {
-    fn path(folder: &StudyFolder) -> PathBuf {
-        folder.path().join("officer.toml")
-    }
-
-    /// Where copies of answers are kept.
-    pub(crate) fn copies(folder: &StudyFolder) -> PathBuf {
-        folder.path().join("answers")
-    }
-
     /// Reads the settings; the defaults if there are none yet.
     pub(crate) fn read(folder: &StudyFolder) -> Result<Self, AgentError> {
-        let path = Self::path(folder);
-        match folder.read_text("officer.toml")? {
+        match folder.read_text(FILE)? {
             None => Ok(Self::default()),
-            Some(text) => {
-                toml::from_str(&text).map_err(|e| AgentError::Settings { path, reason: e.to_string() })
-            }
+            Some(text) => toml::from_str(&text).map_err(|error| AgentError::Settings {
+                location: folder.location(FILE),
+                reason: error.to_string(),
+            }),
         }
     }
 
     /// Writes the settings.
     pub(crate) fn write(&self, folder: &StudyFolder) -> Result<(), AgentError> {
-        let wrong =
-            |e: toml::ser::Error| AgentError::Settings { path: Self::path(folder), reason: e.to_string() };
-        folder.write_text("officer.toml", &toml::to_string(self).map_err(wrong)?)
+        let wrong = |error: toml::ser::Error| AgentError::Settings {
+            location: folder.location(FILE),
+            reason: error.to_string(),
+        };
+        folder.write_text(FILE, &toml::to_string(self).map_err(wrong)?)
     }
 
     /// The settings as options of the reader.
@@ -128,7 +126,7 @@ impl OfficerSettings {
 
     /// Deletes every copy of answers that the pages made.
     pub(crate) fn erase_copy(&mut self, folder: &StudyFolder) -> Result<(), AgentError> {
-        folder.erase_folder(&Self::copies(folder))?;
+        folder.erase_folder(COPIES)?;
         if self.copied {
             (self.copied, self.file) = (false, None);
             self.write(folder)?;
@@ -148,7 +146,6 @@ mod tests {
             .unwrap()
             .0;
         let folder = home.study("bank").unwrap();
-        std::fs::create_dir_all(folder.path()).unwrap();
         assert_eq!(OfficerSettings::read(&folder).unwrap(), OfficerSettings::default());
         let mut settings = OfficerSettings {
             asked: Asked::Rounds(3),
@@ -161,7 +158,7 @@ mod tests {
         settings.write(&folder).unwrap();
         let again = OfficerSettings::read(&folder).unwrap();
         assert!(again == settings && again.works());
-        std::fs::write(folder.path().join("officer.toml"), "colour = 1").unwrap();
+        folder.write_text(FILE, "colour = 1").unwrap();
         assert!(OfficerSettings::read(&folder).unwrap_err().to_string().contains("officer.toml"));
     }
 
@@ -172,8 +169,9 @@ mod tests {
             .unwrap()
             .0;
         let folder = home.study("bank").unwrap();
-        let copy = OfficerSettings::copies(&folder).join("a.csv");
-        std::fs::create_dir_all(OfficerSettings::copies(&folder)).unwrap();
+        let copies = dir.path().join(folder.file(COPIES));
+        let copy = copies.join("a.csv");
+        std::fs::create_dir_all(copies).unwrap();
         std::fs::write(&copy, "x").unwrap();
         let elsewhere = dir.path().join("own.csv");
         std::fs::write(&elsewhere, "x").unwrap();

@@ -39,7 +39,7 @@ pub(super) fn subtitle(seen: &SiteStudy) -> String {
     format!("As {} at {}. {}", seen.study.site, seen.study.connection.address, seen.study.plan.purpose.trim())
 }
 
-fn steps(seen: &SiteStudy, enrolled: bool, joined: bool, over: bool) -> Vec<Step> {
+fn steps(seen: &SiteStudy, enrolled: bool, joined: bool, over: bool, finished: bool) -> Vec<Step> {
     let not_enrolled = if enrolled {
         ""
     } else {
@@ -69,7 +69,7 @@ fn steps(seen: &SiteStudy, enrolled: bool, joined: bool, over: bool) -> Vec<Step
             approved,
         ),
         ("Compare the roster, take part", "/running", over, String::new()),
-        ("Your results", "/results", seen.folder.results().join("fit.json").is_file(), String::new()),
+        ("Your results", "/results", finished, String::new()),
     ];
     let next = all.iter().position(|(_, _, done, _)| !done);
     all.into_iter()
@@ -97,7 +97,8 @@ pub(super) async fn show(
         Record::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
         _ => None,
     });
-    let steps = steps(&seen, fingerprint.is_some(), status.state.has_joined(), over && !withdrawn);
+    let finished = status.results.iter().any(|name| name == "fit.json");
+    let steps = steps(&seen, fingerprint.is_some(), status.state.has_joined(), over && !withdrawn, finished);
     let next = steps.iter().find(|step| step.here || (over && step.href.ends_with("/results") && step.done));
     let next = next.map(|step| Link::new(step.href.clone(), step.text));
     Ok(render(&OverviewPage {

@@ -73,7 +73,8 @@ fn in_words(line: &Line) -> String {
 
 /// The messages that were sent for a study, without acknowledgements.
 fn transcript(folder: &StudyFolder) -> Vec<Line> {
-    let text = std::fs::read_to_string(folder.results().join("transcript.jsonl")).unwrap_or_default();
+    let bytes = folder.result("transcript.jsonl").ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     lines.filter(|line: &Line| line.kind != "acknowledged").collect()
 }
@@ -163,7 +164,7 @@ pub(super) async fn log(State(app): App, Extension(visitor): Extension<Visitor>)
         let entries = entries.iter().map(|entry| (entry.time.clone(), entry.record.in_words())).collect();
         logs.push(Log { study, broken, entries });
     }
-    let ledger = agent::check_ledger(&app.home).and_then(|()| agent::ledger_table(&app.home.ledger_path()));
+    let ledger = agent::check_ledger(&app.home).and_then(|()| agent::ledger_table(&app.home));
     let ledger = ledger
         .map(|table| {
             format!(
@@ -187,7 +188,7 @@ struct LedgerPage {
 
 /// `GET /ledger`.
 pub(super) async fn ledger(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
-    let table = agent::ledger_table(&app.home.ledger_path()).map_err(told)?;
+    let table = agent::ledger_table(&app.home).map_err(told)?;
     Ok(render(&LedgerPage {
         frame: site_frame(&visitor, "Privacy ledger", "/ledger"),
         populations: table.populations,
@@ -207,11 +208,10 @@ struct RulesPage {
 
 /// `GET /rules`.
 pub(super) async fn rules(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
-    let path = app.home.policy_path();
     Ok(render(&RulesPage {
         frame: site_frame(&visitor, "This site's rules", "/rules"),
-        text: std::fs::read_to_string(&path).unwrap_or_default(),
-        path: path.display().to_string(),
+        text: app.home.policy_text().unwrap_or_default(),
+        path: app.home.policy_location(),
         problem: app.home.policy().err().map(|error| error.to_string()),
     }))
 }

@@ -1,7 +1,7 @@
 //! The site's own results: its effect, its students' scores, the items. They are not sent.
 
 use super::overview::subtitle;
-use super::{App, Name, Page, SiteStudy, aside, at, frame};
+use super::{App, Name, Page, aside, at, frame, told};
 use crate::figure::{Numbers, figure};
 use crate::{Fields, Frame, Html, PageError, Visitor, render};
 use askama::Template;
@@ -57,10 +57,6 @@ struct ResultsPage {
     base: String,
 }
 
-fn there(seen: &SiteStudy, name: &str) -> bool {
-    seen.folder.results().join(name).is_file()
-}
-
 /// `GET /studies/{study}/results`.
 pub(super) async fn show(
     State(app): App,
@@ -70,14 +66,15 @@ pub(super) async fn show(
 ) -> Page {
     let seen = app.find(&name)?;
     let item = Fields::parse(query.unwrap_or_default().as_bytes()).get("item").to_owned();
-    let folder = seen.folder.results();
+    let folder = seen.folder.clone();
     let read = move || -> Option<(Fit, Option<OwnPlace>, Vec<Vec<String>>)> {
-        let fit = serde_json::from_slice(&std::fs::read(folder.join("fit.json")).ok()?).ok()?;
-        let place = std::fs::read(folder.join("own_place.json")).ok();
-        let place = place.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let scores = std::fs::read_to_string(folder.join("scores.csv")).unwrap_or_default();
-        Some((fit, place, table(&scores)))
+        let file = |name| folder.result(name).ok().flatten();
+        let fit = serde_json::from_slice(&file("fit.json")?).ok()?;
+        let place = file("own_place.json").and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let scores = file("scores.csv").and_then(|bytes| String::from_utf8(bytes).ok());
+        Some((fit, place, table(&scores.unwrap_or_default())))
     };
+    let there = seen.folder.results().map_err(told)?;
     let found = aside(read).await?;
     let mut page = ResultsPage {
         frame: frame(&visitor, &seen, "Your results", "/results"),
@@ -95,7 +92,7 @@ pub(super) async fn show(
         more: 0,
         files: FILES
             .iter()
-            .filter(|(f, _)| there(&seen, f))
+            .filter(|(f, _)| there.iter().any(|name| name == f))
             .map(|(name, what)| File { name, what })
             .collect(),
         base: at(&seen.study, ""),
@@ -189,13 +186,10 @@ fn in_words(place: &OwnPlace) -> Option<String> {
 /// `GET /studies/{study}/results/{file}`.
 pub(super) async fn file(State(app): App, Path((name, file)): Path<(String, String)>) -> Page {
     let seen = app.find(&name)?;
-    let Some((known, _)) =
-        FILES.iter().find(|(known, _)| *known == file).filter(|(known, _)| there(&seen, known))
-    else {
-        return Err(PageError::not_found("There is no such file of results (yet)."));
-    };
-    let path = seen.folder.results().join(known);
-    let bytes = aside(move || std::fs::read(path)).await?.map_err(|_| PageError::ours())?;
+    let missing = || PageError::not_found("There is no such file of results (yet).");
+    let (known, _) = FILES.iter().find(|(known, _)| *known == file).ok_or_else(missing)?;
+    let folder = seen.folder.clone();
+    let bytes = aside(move || folder.result(known)).await?.map_err(told)?.ok_or_else(missing)?;
     let kind = if known.ends_with(".csv") { "text/csv; charset=utf-8" } else { "application/json" };
     let named = format!("attachment; filename=\"{}-{known}\"", seen.folder.name());
     Ok(([(header::CONTENT_TYPE, kind.to_owned()), (header::CONTENT_DISPOSITION, named)], bytes)

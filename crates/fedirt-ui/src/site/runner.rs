@@ -121,7 +121,7 @@ impl Runners {
                 let folder = self.home.study(&name)?;
                 let mut settings = OfficerSettings::read(&folder)?;
                 // A study whose results could not be written is not over yet, and the agent tries again.
-                if folder.state_after(&folder.entries()?, settings.choices()).is_over() {
+                if folder.state_after(&folder.entries()?, settings.choices())?.is_over() {
                     settings.erase_copy(&folder)?;
                 } else if settings.works() {
                     self.start(&name);

@@ -1,6 +1,6 @@
 //! The page of a running study: what it waits for, rosters and rounds that need an approval, pause, and withdrawal.
 
-use super::officer_settings::OfficerSettings;
+use super::officer_settings::{self, OfficerSettings};
 use super::overview::subtitle;
 use super::records::sent_in_words;
 use super::shared::{Phase, RosterWaiting, State as AgentState};
@@ -100,7 +100,7 @@ struct RunningPage {
 pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
     let seen = app.find(&name)?;
     let entries = seen.folder.entries().map_err(told)?;
-    let stands = seen.folder.state_after(&entries, seen.settings.choices());
+    let stands = seen.folder.state_after(&entries, seen.settings.choices()).map_err(told)?;
     let (over, finished) = (stands.is_over(), stands == StudyState::Finished);
     let state = app.runners.shared(&name).map(|shared| shared.state());
     let working = state.as_ref().is_some_and(|s| matches!(s.phase, Phase::Starting | Phase::Working));
@@ -223,11 +223,10 @@ pub(super) async fn events(State(app): App, Path(name): Name) -> Page {
     let state = move || {
         let said = app.runners.shared(&name).map(|shared| shared.state());
         // Every event makes the journal longer.
-        let length = std::fs::metadata(seen.folder.journal_path()).map_or(0, |about| about.len());
-        let finished = seen.folder.results().join("fit.json").is_file();
-        let chosen = std::fs::metadata(seen.folder.path().join("officer.toml"))
-            .and_then(|about| about.modified())
-            .ok();
+        let about = |file| std::fs::metadata(app.path(&seen, file)).ok();
+        let length = about("journal.jsonl").map_or(0, |about| about.len());
+        let finished = about("results/fit.json").is_some();
+        let chosen = about(officer_settings::FILE).and_then(|about| about.modified().ok());
         Some(format!("{said:?} {length} {finished} {chosen:?}"))
     };
     Ok(sse::stream(INTERVAL, state, async move {

@@ -10,7 +10,7 @@ use crate::{Gate, GateSettings, Login, Outside, Role, Secret, router};
 use axum::extract::ConnectInfo;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
-use fedirt_agent::{self as agent, AgentError, Home, Https, Lock, clock};
+use fedirt_agent::{self as agent, AgentError, DiskStore, Home, Https, Lock, system_clock};
 use fedirt_protocol::invitation::Invitation;
 use rand::TryRng;
 use rand::rand_core::UnwrapErr;
@@ -64,7 +64,7 @@ struct System;
 
 impl Outside for System {
     fn now(&self) -> u64 {
-        clock::now().0
+        system_clock().0
     }
 
     fn fill(&self, bytes: &mut [u8]) -> bool {
@@ -85,7 +85,7 @@ fn admit(logins: &mut Vec<Login>, name: &str, role: Role) -> Result<Secret, Agen
         .try_fill_bytes(&mut bytes)
         .map_err(|e| AgentError::Mismatch(format!("the operating system provides no random numbers: {e}")))?;
     let key = Secret::from_bytes(bytes);
-    let created = clock::text(clock::now());
+    let created = system_clock().to_string();
     logins.push(Login { name: name.to_owned(), role, hash: key.hash(), created });
     Ok(key)
 }
@@ -98,7 +98,8 @@ async fn peer(mut request: Request, next: Next) -> axum::response::Response {
 
 impl Pages {
     /// Serves the pages of a home, and starts the agents that were running when the pages were last served.
-    pub fn start(home: &Home, settings: PagesSettings) -> Result<Self, AgentError> {
+    pub fn start(path: &Path, settings: PagesSettings) -> Result<Self, AgentError> {
+        let home = &Home::open(path)?;
         let lock = home.lock_pages()?;
         let told = |error: std::io::Error| {
             AgentError::Mismatch(format!(
@@ -135,12 +136,13 @@ impl Pages {
         let gate = Arc::new(Gate::new(gate, Arc::new(logins), Arc::new(System)));
         // A file that was arriving when the program was killed.
         for study in home.studies()? {
-            home.study(&study)?.erase_file(super::file::DRAFT)?;
+            home.study(&study)?.erase(super::file::DRAFT)?;
         }
         let runners = Runners::new(home.clone(), settings.automatic);
         let broken = runners.start_all()?;
         let app = Arc::new(OfficerState {
             home: home.clone(),
+            disk: DiskStore::at(path),
             runners,
             offers: Offers::default(),
             changing: Mutex::default(),
@@ -179,7 +181,7 @@ impl Pages {
     ) -> Result<(), AgentError> {
         let home = &self.app.home;
         let mut https = Https::new(&invitation.address, invitation.authority.as_deref())?;
-        let offer = agent::look(invitation, &home.policy()?, &mut https, clock::now())?;
+        let offer = agent::look(invitation, &home.policy()?, &mut https, home.now())?;
         agent::accept(home, &offer, &mut https, &mut UnwrapErr(SysRng))?;
         let folder = home.known_study(&offer.plan.study)?;
         let population = format!("students of {}", offer.invitation.site);

@@ -71,7 +71,7 @@ pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>
         frame: site_frame(&visitor, "Studies", "/"),
         rows,
         broken,
-        home: app.home.path().display().to_string(),
+        home: app.home.location(""),
         administers: visitor.administers(),
     }))
 }

@@ -27,6 +27,7 @@ impl Transport for Welcoming {
     fn poll(&mut self, _: &str, _: &[u8], _: Duration) -> Result<Option<Vec<u8>>, TransportError> {
         Err(TransportError::Stopped)
     }
+    fn pause(&mut self, _: Duration) {}
 }
 
 /// A home that has enrolled as `north` in the study `bank`.
@@ -36,7 +37,7 @@ fn enrolled(path: &std::path::Path, mode: Mode) -> Home {
     let policy = POLICY_TEMPLATE
         .replace("modes = [\"secure\"", "modes = [\"plain\", \"secure\"")
         .replace("allow_pooled_rows_inferred = false", "allow_pooled_rows_inferred = true");
-    std::fs::write(home.policy_path(), policy).unwrap();
+    std::fs::write(path.join("policy.toml"), policy).unwrap();
     let item = |j| PlanItem { name: format!("I{j}"), categories: vec![0, 1], model: None, fixed: None };
     let items: Vec<PlanItem> = (1..=5).map(item).collect();
     let text = template("bank", mode, &["north", "south", "west"].map(String::from), &items, 180);
@@ -68,7 +69,7 @@ fn csv(seed: usize, students: usize) -> String {
 /// Pages of a site that has enrolled in `bank`, and somebody who is logged in.
 struct Visit {
     home: Home,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     pages: Pages,
     agent: ureq::Agent,
     cookie: String,
@@ -80,11 +81,10 @@ impl Visit {
         let folder = tempfile::tempdir().unwrap();
         let home = enrolled(folder.path(), mode);
         let settings = PagesSettings { port: 0, auditor: Some("Lee".into()), automatic: None };
-        let pages = Pages::start(&home, settings).unwrap();
+        let pages = Pages::start(folder.path(), settings).unwrap();
         let link = if as_auditor { pages.auditor.clone().unwrap() } else { pages.link.clone() };
         let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
-        let mut visit =
-            Self { home, _folder: folder, pages, agent, cookie: String::new(), csrf: String::new() };
+        let mut visit = Self { home, folder, pages, agent, cookie: String::new(), csrf: String::new() };
         let key = link.split_once('#').unwrap().1;
         let response = visit.send("/login", &format!("key={key}"), &[]);
         let set = response.headers()["set-cookie"].to_str().unwrap().to_owned();
@@ -210,7 +210,7 @@ fn a_bad_file_is_told_line_by_line() {
 fn copies_stay_in_the_folder_of_the_study() {
     let visit = Visit::new(Mode::Secure, false);
     assert_eq!(visit.upload("..%2F..%2Fsecret.csv", &csv(1, 60)), 303);
-    let copies = visit.home.path().join("studies/bank/answers");
+    let copies = visit.folder.path().join("studies/bank/answers");
     let names: Vec<String> =
         std::fs::read_dir(&copies).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
     assert_eq!(names.len(), 1);
@@ -243,15 +243,15 @@ fn strangers_see_nothing_and_old_links_open_nothing() {
     let response = visit.agent.get(visit.address("/studies/bank")).call().unwrap();
     assert_eq!(response.status().as_u16(), 303);
     let again = PagesSettings { port: 0, auditor: None, automatic: None };
-    let error = Pages::start(&visit.home, again).unwrap_err().to_string();
+    let error = Pages::start(visit.folder.path(), again).unwrap_err().to_string();
     assert!(error.contains("served already"), "{error}");
     let old = visit.pages.link.split_once('#').unwrap().1.to_owned();
-    let Visit { home, _folder, pages, agent, .. } = visit;
+    let Visit { home, folder, pages, agent, .. } = visit;
     drop(pages);
     let again = PagesSettings { port: 0, auditor: None, automatic: None };
-    let pages = Pages::start(&home, again).unwrap();
+    let pages = Pages::start(folder.path(), again).unwrap();
     assert_ne!(pages.link.split_once('#').unwrap().1, old);
-    let visit = Visit { home, _folder, pages, agent, cookie: String::new(), csrf: String::new() };
+    let visit = Visit { home, folder, pages, agent, cookie: String::new(), csrf: String::new() };
     assert_eq!(visit.send("/login", &format!("key={old}"), &[]).status().as_u16(), 403);
 }
 

@@ -153,17 +153,17 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
 
 /// A site's pages.
 fn serve(place: &Path, mode: ModeArg, automatic: Option<Duration>) -> Result<Pages, CliError> {
-    let (home, _) = Home::init(place, &mut UnwrapErr(SysRng)).map_err(told)?;
+    Home::init(place, &mut UnwrapErr(SysRng)).map_err(told)?;
     if mode == ModeArg::Secure {
         // The study is small and its students are made up: its officers consent to what exact sums tell.
-        let path = home.policy_path();
+        let path = place.join("policy.toml");
         let rules = std::fs::read_to_string(&path).map_err(CliError::file(&path))?;
         let mut rules = TomlEdit::new(&rules)?;
         rules.set("allow_pooled_rows_inferred", true)?;
         std::fs::write(&path, rules.text()).map_err(CliError::file(&path))?;
     }
     let settings = PagesSettings { port: 0, auditor: None, automatic };
-    Pages::start(&home, settings).map_err(told)
+    Pages::start(place, settings).map_err(told)
 }
 
 fn links(running: &Running, sites: &[Pages]) -> String {

@@ -2,11 +2,11 @@
 
 use crate::args::SimulateArgs;
 use crate::error::CliError;
+use fedirt_data::files::replace;
 use fedirt_model::responses::MISSING;
 use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, Spec, Truth};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
@@ -69,23 +69,7 @@ fn spec(args: &SimulateArgs) -> Spec {
     }
 }
 
-/// Replaces a file atomically, by writing another file and renaming it.
-fn replace(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
-) -> Result<(), CliError> {
-    let unfinished = path.with_extension("unfinished");
-    let file = File::create(&unfinished).map_err(CliError::file(path))?;
-    let mut out = BufWriter::with_capacity(1 << 16, file);
-    let written = write(&mut out).and_then(|()| out.flush());
-    written.and_then(|()| std::fs::rename(&unfinished, path)).map_err(|error| {
-        // Only the first error is reported.
-        let _ = std::fs::remove_file(&unfinished);
-        CliError::file(path)(error)
-    })
-}
-
-fn header(out: &mut impl Write, truth: &Truth, with_site: bool) -> std::io::Result<()> {
+fn header(out: &mut dyn Write, truth: &Truth, with_site: bool) -> std::io::Result<()> {
     out.write_all(if with_site { b"id,site" } else { b"id" })?;
     for item in &truth.items {
         write!(out, ",{}", item.name)?;
@@ -94,7 +78,7 @@ fn header(out: &mut impl Write, truth: &Truth, with_site: bool) -> std::io::Resu
 }
 
 /// The rows of one site. Students are numbered over all sites.
-fn site(out: &mut impl Write, spec: &Spec, truth: &Truth, k: usize, with_site: bool) -> std::io::Result<()> {
+fn site(out: &mut dyn Write, spec: &Spec, truth: &Truth, k: usize, with_site: bool) -> std::io::Result<()> {
     let before: usize = truth.sites[..k].iter().map(|s| s.n).sum();
     let mut rows = SiteRows::new(spec, truth, k);
     let mut row = vec![MISSING; truth.items.len()];
@@ -122,7 +106,7 @@ fn site(out: &mut impl Write, spec: &Spec, truth: &Truth, k: usize, with_site: b
     Ok(())
 }
 
-fn write_truth(out: &mut impl Write, spec: &Spec, truth: &Truth) -> std::io::Result<()> {
+fn write_truth(out: &mut dyn Write, spec: &Spec, truth: &Truth) -> std::io::Result<()> {
     let document = serde_json::json!({
         "format": "fedirt.truth/1",
         "version": env!("CARGO_PKG_VERSION"),
@@ -137,7 +121,7 @@ fn write_truth(out: &mut impl Write, spec: &Spec, truth: &Truth) -> std::io::Res
 }
 
 /// The columns of a fit's items.csv that have a true value, so that the file can anchor a calibration.
-fn write_items(out: &mut impl Write, truth: &Truth) -> std::io::Result<()> {
+fn write_items(out: &mut dyn Write, truth: &Truth) -> std::io::Result<()> {
     let steps = truth.items.iter().map(|i| i.d.len()).max().unwrap_or(0);
     out.write_all(b"item,model,categories,a")?;
     for letter in ["d", "b"] {

@@ -57,6 +57,11 @@ impl<W: Write> Journal<W> {
         Ok(journal)
     }
 
+    /// The same records; what was written so far is handed over, and new records go to what is given back.
+    pub fn continue_in<V>(self, to: impl FnOnce(W) -> std::io::Result<V>) -> std::io::Result<Journal<V>> {
+        Ok(Journal { records: self.records, out: self.out.map(to).transpose()? })
+    }
+
     /// The record of a task that was done.
     pub(super) fn find<R: DeserializeOwned>(&self, key: &str) -> Result<Option<R>, StudyError> {
         let Some(record) = self.records.get(key) else { return Ok(None) };

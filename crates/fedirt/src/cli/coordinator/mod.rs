@@ -12,7 +12,7 @@ use crate::args::{CoordinatorArgs, CoordinatorCommand, CoordinatorInviteArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use fedirt_coordinator::store::OperatorInput;
-use fedirt_coordinator::{Error, Folder, clock, invite, operator};
+use fedirt_coordinator::{Error, Folder, invite, operator};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -59,9 +59,7 @@ fn invite_site(args: &CoordinatorInviteArgs) -> Result<(), CliError> {
     stdout::print_raw(&format!("{text}\n"))?;
     stderr::note(&format!(
         "send this line to {} by a channel that nobody else can read, because whoever uses it first takes the site's place. The site passes it to `fedirt site enrol`. It is valid until {}, for {}",
-        args.site,
-        clock::text(invited.invitation.expires),
-        invited.invitation.address
+        args.site, invited.invitation.expires, invited.invitation.address
     ));
     if invited.withdrawn > 0 {
         stderr::note(&format!("the earlier invitation of {} is no longer valid", args.site));

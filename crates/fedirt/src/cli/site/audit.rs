@@ -33,7 +33,7 @@ pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError
     if let Err(error) = agent::check_ledger(home) {
         errors.push(told(error));
     }
-    match agent::ledger_table(&home.ledger_path()) {
+    match agent::ledger_table(home) {
         Ok(ledger) => stdout::print(&format!(
             "ledger: the hash chain of {} lines is intact; its head is {}\n",
             ledger.lines.len(),

@@ -5,7 +5,7 @@ use crate::args::SiteEnrolArgs;
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::usage::UsageError;
-use fedirt_agent::{self as agent, Home, Https, clock};
+use fedirt_agent::{self as agent, Home, Https};
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::plan::StudyPlan;
 use fedirt_protocol::policy::PolicyRefusal;
@@ -16,12 +16,12 @@ use std::process::ExitCode;
 
 pub(super) fn init(path: &Path) -> Result<ExitCode, CliError> {
     let (home, made) = Home::init(path, &mut UnwrapErr(SysRng)).map_err(told)?;
-    let place = home.path().display();
+    let place = home.location("");
     stdout::print(&match made.as_slice() {
         [] => format!("{place} is already the home folder of a site; nothing was changed.\n"),
         _ => format!(
             "Made {place}. Next: read {}, the policy that says what this site allows, and change it if necessary.\nThen enrol with fedirt site enrol INVITATION\n",
-            home.policy_path().display()
+            home.policy_location()
         ),
     })?;
     Ok(ExitCode::SUCCESS)
@@ -48,10 +48,10 @@ pub(super) fn enrol(home: &Home, args: &SiteEnrolArgs) -> Result<ExitCode, CliEr
     let invitation = Invitation::from_text(&text).map_err(|e| told(e.into()))?;
     let policy = home.policy().map_err(told)?;
     let mut https = Https::new(&invitation.address, invitation.authority.as_deref()).map_err(told)?;
-    let offer = agent::look(invitation, &policy, &mut https, clock::now()).map_err(told)?;
+    let offer = agent::look(invitation, &policy, &mut https, home.now()).map_err(told)?;
     stdout::print(&format!(
         "{} is invited by {} as {}.\n\n{}",
-        home.path().display(),
+        home.location(""),
         offer.invitation.address,
         offer.invitation.site,
         describe(&offer.plan, &offer.refusals)
@@ -75,7 +75,7 @@ pub(super) fn plan(home: &Home, study: &str) -> Result<ExitCode, CliError> {
     stdout::print(&format!(
         "{}\nThe text is in {}; its SHA-256 is {}.\n",
         describe(&study.plan, &refusals),
-        study.folder.path().join("plan.toml").display(),
+        study.folder.location("plan.toml"),
         study.connection.plan_sha256
     ))?;
     Ok(ExitCode::SUCCESS)

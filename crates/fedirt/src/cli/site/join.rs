@@ -49,7 +49,7 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
             let (study, table) = agent.into_parts();
             let own = Own { place, table, ids };
             let names = agent::write_results(home, &study, &fit, own, !args.no_scores).map_err(told)?;
-            let folder = study.folder.results();
+            let folder = study.folder.location("results");
             if fit.converged == Some(false) {
                 stderr::warning(&format!(
                     "the estimation did not converge in the plan's rounds (it stopped after {}): the estimates are provisional",
@@ -58,7 +58,7 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
             }
             stdout::print(&format!(
                 "The study is finished. Written to {}: {}, transcript.jsonl\nscores.csv and own_place.json belong to this site: they were not sent, and must not be published.\n",
-                folder.display(),
+                folder,
                 names.join(", ")
             ))?;
             Ok(ExitCode::SUCCESS)
@@ -66,7 +66,7 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
         End::Ended(reason) => {
             stderr::warning(&format!(
                 "the study ended without a result: {reason}. What was sent is listed in {}",
-                agent.study().folder.results().join("transcript.jsonl").display()
+                agent.study().folder.location("results/transcript.jsonl")
             ));
             Ok(ExitCode::from(1))
         }

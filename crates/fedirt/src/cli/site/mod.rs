@@ -15,6 +15,7 @@ use crate::output::stdout;
 use crate::terminal;
 use crate::terminal::text::wrap;
 use fedirt_agent::{AgentError, Home, Https, Study};
+use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &SiteArgs) -> Result<ExitCode, CliError> {
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &SiteArgs) -> Result<ExitCode, CliError> {
         SiteCommand::Init => enrol::init(&args.home),
         SiteCommand::Enrol(enrol) => enrol::enrol(&home(args)?, enrol),
         SiteCommand::Plan(plan) => enrol::plan(&home(args)?, &plan.study),
-        SiteCommand::Pages(pages) => pages::run(&home_made(args)?, pages),
+        SiteCommand::Pages(pages) => pages::run(home_made(args)?, pages),
         SiteCommand::Preview(preview) => preview::run(&home(args)?, preview),
         SiteCommand::Join(join) => join::run(&home(args)?, join),
         SiteCommand::Status(status) => state::status(&home(args)?, status),
@@ -38,11 +39,11 @@ fn home(args: &SiteArgs) -> Result<Home, CliError> {
 }
 
 /// The home folder, which is made if it does not exist, because users of the pages need not know `fedirt site init`.
-fn home_made(args: &SiteArgs) -> Result<Home, CliError> {
+fn home_made(args: &SiteArgs) -> Result<&Path, CliError> {
     if !args.home.join("policy.toml").exists() {
         enrol::init(&args.home)?;
     }
-    home(args)
+    Ok(&args.home)
 }
 
 /// Converts an agent's error.

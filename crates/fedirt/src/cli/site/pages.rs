@@ -4,16 +4,16 @@ use super::told;
 use crate::args::SitePagesArgs;
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
-use fedirt_agent::Home;
 use fedirt_ui::site::{Pages, PagesSettings};
+use std::path::Path;
 use std::process::ExitCode;
 
-pub(super) fn run(home: &Home, args: &SitePagesArgs) -> Result<ExitCode, CliError> {
+pub(super) fn run(home: &Path, args: &SitePagesArgs) -> Result<ExitCode, CliError> {
     let settings = PagesSettings { port: args.port, auditor: args.auditor.clone(), automatic: None };
     let pages = Pages::start(home, settings).map_err(told)?;
     let mut text = format!(
         "Pages of {}: open {}\n       (this link is valid until the program is restarted; keep it secret)\n",
-        home.path().display(),
+        home.display(),
         pages.link
     );
     if let (Some(name), Some(link)) = (&args.auditor, &pages.auditor) {

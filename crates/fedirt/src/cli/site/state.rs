@@ -51,7 +51,7 @@ pub(super) fn status(home: &Home, args: &SiteStatusArgs) -> Result<ExitCode, Cli
 }
 
 pub(super) fn ledger(home: &Home, json: bool) -> Result<ExitCode, CliError> {
-    let ledger = agent::ledger_table(&home.ledger_path()).map_err(told)?;
+    let ledger = agent::ledger_table(home).map_err(told)?;
     if json {
         print_json(&ledger)?;
         return Ok(ExitCode::SUCCESS);

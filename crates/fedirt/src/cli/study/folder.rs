@@ -5,7 +5,7 @@ use super::finished::FinishedStudy;
 use crate::args::StudyFolderArgs;
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
-use fedirt_data::files;
+use fedirt_data::{Readers, files};
 use fedirt_studies::StudyError;
 use fedirt_studies::harness::{self, Journal, Watch};
 use fedirt_studies::publish::StudyOutput;
@@ -74,19 +74,17 @@ impl StudyFolder {
             }
             _ => None,
         };
-        // The journal is rewritten to another file and renamed, so that an interruption loses nothing.
-        let draft = path.with_extension("draft");
-        let out = File::create(&draft).map_err(CliError::file(&draft))?;
         let journal = match &old {
-            Some(text) => Journal::resume(identity, text, out),
-            None => Journal::begin(identity, out),
+            Some(text) => Journal::resume(identity, text, Vec::new()),
+            None => Journal::begin(identity, Vec::new()),
         };
-        let journal = journal.map_err(|error| {
-            let _ = fs::remove_file(&draft);
-            StudyFailure::Journal { path: path.to_owned(), error }
-        })?;
-        fs::rename(&draft, path).map_err(CliError::file(path))?;
-        Ok(journal)
+        let journal = journal.map_err(|error| StudyFailure::Journal { path: path.to_owned(), error })?;
+        // What was read replaces the old one, and new records follow: a stop in between loses nothing.
+        let kept = journal.continue_in(|kept| {
+            files::write_whole(path, Readers::Usual, |out| out.write_all(&kept))?;
+            File::options().append(true).open(path)
+        });
+        kept.map_err(CliError::file(path))
     }
 
     /// Writes all files and prints the results.

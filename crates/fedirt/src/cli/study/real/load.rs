@@ -197,8 +197,7 @@ impl InvitedSite {
         let (address, authority) = (self.invitation.address.clone(), self.invitation.authority.clone());
         let study = self.invitation.study.clone();
         let mut transport = Https::new(&address, authority.as_deref()).map_err(told)?;
-        let offer =
-            agent::look(self.invitation, &policy, &mut transport, agent::clock::now()).map_err(told)?;
+        let offer = agent::look(self.invitation, &policy, &mut transport, home.now()).map_err(told)?;
         agent::accept(&home, &offer, &mut transport, &mut random).map_err(told)?;
         Ok(EnrolledSite { home, study, file: self.file, address, authority })
     }

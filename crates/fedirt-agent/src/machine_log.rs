@@ -1,29 +1,28 @@
-//! A machine's events on the disk: lines in the journal, secrets and uploads in files beside it.
+//! A machine's events in the store: lines in the journal, secrets and uploads in files beside it.
 //!
 //! A side file is on the disk before the line that names its hash, and erased when the line that makes it superfluous
 //! is there: the key of a round after its upload, an upload when the next round begins. Neither the numbers under a
 //! mask nor noise are ever written.
 
 use super::AgentError;
-use super::durable::{self, Readers};
 use super::journal::{Entry, Journal, Record, sha256};
+use super::store::Readers;
+use super::study::StudyFolder;
 use data_encoding::{BASE64, HEXLOWER};
 use fedirt_privacy::secure::{Fingerprint, Roster};
 use fedirt_protocol::codec;
 use fedirt_protocol::message::{SharedRoster, ToCoordinator, Turn};
 use fedirt_protocol::site::{Release, SiteEvent};
-use std::fs;
-use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// Most refusals that a journal holds.
 const MOST_REFUSALS: usize = 500;
 
-/// A study's memory.
+/// A study's journal with its side files.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct MachineLog {
     pub(super) journal: Journal,
-    secrets: PathBuf,
+    folder: StudyFolder,
 }
 
 /// The side files that the journal needs, and all others may go.
@@ -47,6 +46,13 @@ fn needed(entries: &[Entry]) -> Needed {
     needed
 }
 
+/// The folder of secrets, in the study's.
+pub(super) const SECRETS: &str = "secret";
+
+fn in_secrets(name: &str) -> String {
+    format!("{SECRETS}/{name}")
+}
+
 fn key_name(turn: Turn) -> String {
     format!("round-{}-{}.key", turn.round, turn.attempt)
 }
@@ -55,25 +61,22 @@ fn upload_name(turn: Turn) -> String {
     format!("upload-{}-{}.bin", turn.round, turn.attempt)
 }
 
-impl Memory {
-    /// Opens a study's memory; side files that nothing needs are erased.
-    pub(super) fn open(journal: &Path, secrets: &Path) -> Result<(Self, Option<String>), AgentError> {
-        durable::folder(secrets, Readers::Owner)?;
-        let (journal, note) = Journal::open(journal)?;
-        let memory = Self { journal, secrets: secrets.to_path_buf() };
-        memory.tidy()?;
-        Ok((memory, note))
+impl MachineLog {
+    /// Opens a study's log; side files that nothing needs are erased.
+    pub(super) fn open(folder: &StudyFolder) -> Result<(Self, Option<String>), AgentError> {
+        let (journal, note) = folder.journal()?;
+        let log = Self { journal, folder: folder.clone() };
+        log.tidy()?;
+        Ok((log, note))
     }
 
     /// Erases what no line needs any more.
     fn tidy(&self) -> Result<(), AgentError> {
         let needed = needed(self.journal.entries());
         let kept = [needed.hello.map(key_name), needed.upload.map(upload_name)];
-        for file in fs::read_dir(&self.secrets).map_err(AgentError::at(&self.secrets))? {
-            let path = file.map_err(AgentError::at(&self.secrets))?.path();
-            let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
-            if !kept.contains(&name) {
-                durable::erase(&path)?;
+        for name in self.folder.list(SECRETS)? {
+            if !kept.iter().flatten().any(|kept| *kept == name) {
+                self.folder.erase(&in_secrets(&name))?;
             }
         }
         Ok(())
@@ -94,7 +97,7 @@ impl Memory {
                 roster: BASE64.encode(&codec::encode(shared)?),
             },
             SiteEvent::Hello { turn, secret, hello } => {
-                durable::write(&self.secrets.join(key_name(*turn)), secret, Readers::Owner)?;
+                self.folder.replace(&in_secrets(&key_name(*turn)), secret, Readers::Owner)?;
                 Record::Hello { turn: *turn, message: BASE64.encode(hello), secret_sha256: sha256(secret) }
             }
             SiteEvent::Committed { turn, question, mu_squared } => Record::Committed {
@@ -105,7 +108,7 @@ impl Memory {
             SiteEvent::Released(release) => Record::Released(release.clone()),
             SiteEvent::Upload { turn, message } => {
                 let bytes = codec::encode(message)?;
-                durable::write(&self.secrets.join(upload_name(*turn)), &bytes, Readers::Owner)?;
+                self.folder.replace(&in_secrets(&upload_name(*turn)), &bytes, Readers::Owner)?;
                 Record::Upload { turn: *turn, bytes: bytes.len() as u64, sha256: sha256(&bytes) }
             }
             SiteEvent::Over => Record::Over,
@@ -131,7 +134,7 @@ impl Memory {
         let last_hello = self.journal.entries().iter().rposition(hello);
         let mut events = Vec::new();
         for (at, entry) in self.journal.entries().iter().enumerate() {
-            let broken = |reason: &str| AgentError::tampered(self.journal.path(), Some(at + 1), reason);
+            let broken = |reason: &str| AgentError::tampered(self.journal.location(), Some(at + 1), reason);
             match &entry.record {
                 Record::Approved { roster_sha256, verified, .. } => {
                     let bytes = HEXLOWER.decode(roster_sha256.as_bytes()).ok();
@@ -176,12 +179,12 @@ impl Memory {
 
     /// A side file, if it is what the journal says.
     fn side_file(&self, name: &str, hash: &str) -> Result<Vec<u8>, AgentError> {
-        let path = self.secrets.join(name);
-        let bytes = durable::read(&path)?.ok_or_else(|| {
-            AgentError::tampered(&path, None, "the file is missing, and the journal names it")
-        })?;
+        let file = in_secrets(name);
+        let broken = |reason: &str| AgentError::tampered(self.folder.location(&file), None, reason);
+        let bytes = self.folder.read(&file)?;
+        let bytes = bytes.ok_or_else(|| broken("the file is missing, and the journal names it"))?;
         if sha256(&bytes) != hash {
-            return Err(AgentError::tampered(&path, None, "its hash is not the one in the journal"));
+            return Err(broken("its hash is not the one in the journal"));
         }
         Ok(bytes)
     }
