@@ -1,5 +1,7 @@
 //! What can go wrong for an operator, with file and remedy.
 
+use crate::store::LogError;
+use crate::study::ReplayError;
 use std::path::{Path, PathBuf};
 
 /// An error for the operator.
@@ -22,12 +24,15 @@ pub enum Error {
         reason: String,
     },
     /// The store.
-    #[error("the store {}: {error}", .path.display())]
-    Store {
-        /// Which.
-        path: PathBuf,
+    #[error(transparent)]
+    Store(#[from] LogError),
+    /// A study's events cannot be replayed.
+    #[error("{study}: {error}")]
+    Replay {
+        /// Which study.
+        study: String,
         /// Why.
-        error: rusqlite::Error,
+        error: ReplayError,
     },
     /// The store stopped while the coordinator ran.
     #[error(
@@ -69,11 +74,5 @@ impl Error {
     /// Content that does not hold.
     pub(crate) fn content(path: &Path, reason: impl Into<String>) -> Self {
         Self::Content { path: path.to_owned(), reason: reason.into() }
-    }
-
-    /// An error of the store.
-    pub(crate) fn store(path: &Path) -> impl FnOnce(rusqlite::Error) -> Self {
-        let path = path.to_owned();
-        move |error| Self::Store { path, error }
     }
 }

@@ -1,7 +1,8 @@
 //! What happened in a study, from the store alone: for back-ups, auditors, and results that were lost.
 
+use crate::store::{Event, EventLog, SqliteLog, StoredInput, for_each_event};
 use crate::study::{Machine, Outcome};
-use crate::{Error, Folder, store};
+use crate::{Error, Folder};
 use data_encoding::HEXLOWER;
 use fedirt_protocol::codec;
 use fedirt_protocol::plan::StudyPlan;
@@ -38,8 +39,8 @@ pub struct Entry {
 /// The past of a study. Works beside a coordinator that runs.
 pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
     let path = folder.store();
-    let connection = store::open(&path)?;
-    let known = store::studies(&connection).map_err(Error::store(&path))?;
+    let log = SqliteLog::open(&path)?;
+    let known = log.studies()?;
     let Some(known) = known.into_iter().find(|s| s.study == study) else {
         return Err(Error::Told(format!(
             "no study is called {study}; plans are in {}",
@@ -49,14 +50,13 @@ pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
     let wrong = |e: &dyn std::fmt::Display| Error::content(&path, format!("{study}: {e}"));
     let plan = StudyPlan::parse(&known.plan).map_err(|e| wrong(&e))?;
     let terms = plan.terms(&known.plan).map_err(|e| wrong(&e))?;
-    let (_, consequences) = Machine::replay(&connection, terms, known.created).map_err(|e| wrong(&e))?;
+    let (_, consequences) = Machine::replay(&log, terms, known.created).map_err(|e| wrong(&e))?;
     let mut entries = Vec::new();
-    let broken = |error| Error::Store { path: path.clone(), error };
-    store::events(&connection, study, broken, |store::Event { seq, at, input: bytes, .. }| {
-        let record = store::Record::decode(&bytes).map_err(|e| wrong(&e))?;
+    for_each_event(&log, study, |Event { seq, at, input: bytes, .. }| {
+        let record = StoredInput::decode(&bytes).map_err(|e| wrong(&e))?;
         // A message's hash is that of the bytes that its site signed, as in the site's own transcript.
         let sent = match &record {
-            store::Record::Message { message, .. } => codec::encode(message).map_err(|e| wrong(&e))?,
+            StoredInput::Message { message, .. } => codec::encode(message).map_err(|e| wrong(&e))?,
             _ => bytes,
         };
         entries.push(Entry {
@@ -67,7 +67,7 @@ pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
             bytes: sent.len(),
             sha256: HEXLOWER.encode(&Sha256::digest(&sent)),
         });
-        Ok(())
+        Ok::<(), Error>(())
     })?;
     Ok(History { plan: known.plan, entries, outcome: consequences.outcome })
 }

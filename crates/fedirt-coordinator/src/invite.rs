@@ -1,7 +1,8 @@
 //! Invitations: one line of text for a site, good for one enrolment. The store keeps a hash of the secret only.
 
 use crate::settings::check_address;
-use crate::{Error, Folder, Settings, authority, clock, store, study};
+use crate::store::{EventLog, SqliteLog};
+use crate::{Error, Folder, Settings, authority, clock, study};
 use fedirt_protocol::SiteId;
 use fedirt_protocol::invitation::Invitation;
 use rand::TryRng;
@@ -38,17 +39,16 @@ pub fn invite(
         ));
     }
     let plan = plan_file(folder, study)?;
-    let store_path = folder.store();
-    let mut connection = store::open(&store_path)?;
+    let mut log = SqliteLog::open(&folder.store())?;
     if folder.is_running() {
-        let served = store::studies(&connection).map_err(Error::store(&store_path))?;
+        let served = log.studies()?;
         let text = std::fs::read_to_string(&plan).map_err(Error::file(&plan))?;
         if !served.iter().any(|s| s.study == study && s.plan == text) {
             let help = "the coordinator that runs has not read this plan: restart it, then invite";
             return Err(Error::content(&plan, help));
         }
     }
-    let (_, terms) = study::bind(&connection, &store_path, &plan)?;
+    let (_, terms) = study::bind(&mut log, &plan)?;
     let known = SiteId::try_from(site).is_ok_and(|site| terms.sites.contains_key(&site));
     if !known {
         let names: Vec<String> = terms.sites.keys().map(ToString::to_string).collect();
@@ -58,7 +58,7 @@ pub fn invite(
     SysRng.try_fill_bytes(&mut secret).map_err(|e| Error::Told(format!("no randomness: {e}")))?;
     let expires = clock::now().after(u64::from(days) * DAY);
     let hash: [u8; 32] = Sha256::digest(secret).into();
-    let withdrawn = store::add_invitation(&mut connection, &hash, study, site, expires);
+    let withdrawn = log.add_invitation(&hash, study, site, expires)?;
     let authority = authority::certificate(folder, &settings)?;
     let invitation = Invitation {
         address: address.map_or_else(
@@ -72,7 +72,7 @@ pub fn invite(
         expires,
         authority: authority.map(|certificate| certificate.as_ref().to_vec()),
     };
-    Ok(Invited { invitation, withdrawn: withdrawn.map_err(Error::store(&store_path))? })
+    Ok(Invited { invitation, withdrawn })
 }
 
 /// The file of a study's plan.

@@ -2,7 +2,7 @@
 //! proof enough; the coordinator looks for such rows now and then, and this process for the answer. The pages, which run in
 //! the coordinator's own process, hand their commands to the study directly.
 
-use crate::store::{self, OperatorInput};
+use crate::store::{EventLog, OperatorInput, SqliteLog};
 use crate::study::DONE;
 use crate::{Error, Folder, clock};
 use std::time::{Duration, Instant};
@@ -12,9 +12,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Tells the coordinator something, and waits until it is done.
 pub fn tell(folder: &Folder, study: &str, input: &OperatorInput) -> Result<(), Error> {
-    let path = folder.store();
-    let connection = store::open(&path)?;
-    let known = store::studies(&connection).map_err(Error::store(&path))?;
+    let mut log = SqliteLog::open(&folder.store())?;
+    let known = log.studies()?;
     if !known.iter().any(|s| s.study == study) {
         let names: Vec<String> = known.into_iter().map(|s| s.study).collect();
         return Err(Error::Told(format!("no study is called {study}; known: {}", names.join(", "))));
@@ -22,10 +21,10 @@ pub fn tell(folder: &Folder, study: &str, input: &OperatorInput) -> Result<(), E
     if !folder.is_running() {
         return Err(Error::NotRunning(folder.path().to_owned()));
     }
-    let id = store::add_command(&connection, study, input, clock::now()).map_err(Error::store(&path))?;
+    let id = log.add_command(study, input, clock::now())?;
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
-        match store::command_answer(&connection, id).map_err(Error::store(&path))? {
+        match log.command_answer(id)? {
             Some(answer) if answer == DONE => return Ok(()),
             Some(answer) => return Err(Error::Told(answer)),
             None => std::thread::sleep(Duration::from_millis(100)),

@@ -3,7 +3,7 @@
 use crate::http::{self, App};
 use crate::metrics::Metrics;
 use crate::settings::Limits;
-use crate::store::{self, Effect, Job, Store, StoreClient};
+use crate::store::{Effect, EventLog, Job, SqliteLog, Store, StoreClient};
 use crate::studies::Studies;
 use crate::study::{self, Order, Study};
 use crate::{Error, Folder, Settings, authority};
@@ -109,11 +109,10 @@ impl Server {
         let lock = folder.lock()?;
         let tls = authority::server_config(&folder, &settings)?;
         let authority = authority::certificate(&folder, &settings)?.map(|c| authority::fingerprint(&c));
-        let store_path = folder.store();
-        let connection = store::open(&store_path)?;
+        let mut log = SqliteLog::open(&folder.store())?;
         let (mut loaded, mut refused) = (Vec::new(), Vec::new());
         for file in study::plan_files(&folder)? {
-            match study::load(&connection, &store_path, &file) {
+            match study::load(&mut log, &file) {
                 Ok(study) => loaded.push(study),
                 Err(error) => refused.push(error),
             }
@@ -122,8 +121,7 @@ impl Server {
             return Err(Error::Several(refused));
         }
         let metrics = Arc::new(Metrics::new().map_err(|e| Error::Told(e.to_string()))?);
-        let events = store::event_count(&connection).map_err(Error::store(&store_path))?;
-        metrics.events_found(u64::try_from(events).unwrap_or(0));
+        metrics.events_found(log.event_count()?);
 
         let listen = |error| Error::Listen { address: settings.listen.to_string(), error };
         let listener = TcpListener::bind(settings.listen).map_err(listen)?;
@@ -134,7 +132,7 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         let stop = Arc::new(stop);
         let failed = stop.clone();
-        let store = Store::start(connection, metrics.clone(), move || {
+        let store = Store::start(Box::new(log), metrics.clone(), move || {
             failed.send_replace(true);
         });
         let store = store.map_err(told)?;
@@ -275,7 +273,7 @@ async fn commands(store: StoreClient, studies: Arc<Studies>, mut stopping: watch
         }
         let (reply, answer) = oneshot::channel();
         store.ask(
-            |connection| store::commands(connection),
+            |log| log.commands(),
             move |found| {
                 let _ = reply.send(found);
             },

@@ -1,6 +1,7 @@
 //! What a study is doing, as the server writes it down for `fedirt coordinator status`.
 
-use crate::{Error, Folder, store};
+use crate::store::{EventLog, SqliteLog};
+use crate::{Error, Folder};
 use fedirt_protocol::message::Turn;
 use serde::{Deserialize, Serialize};
 
@@ -48,9 +49,8 @@ pub struct SiteStatus {
 
 /// What the studies of a folder were last said to be doing: all, or one.
 pub fn read(folder: &Folder, study: Option<&str>) -> Result<Vec<StudyStatus>, Error> {
-    let path = folder.store();
-    let connection = store::open(&path)?;
-    let known = store::studies(&connection).map_err(Error::store(&path))?;
+    let log = SqliteLog::open(&folder.store())?;
+    let known = log.studies()?;
     if let Some(study) = study
         && !known.iter().any(|s| s.study == study)
     {
@@ -67,7 +67,7 @@ pub fn read(folder: &Folder, study: Option<&str>) -> Result<Vec<StudyStatus>, Er
     }
     let mut found = Vec::new();
     for known in known.iter().filter(|s| study.is_none_or(|name| s.study == name)) {
-        let text = store::status_of(&connection, &known.study).map_err(Error::store(&path))?;
+        let text = log.status_of(&known.study)?;
         if let Some(status) = text.and_then(|text| serde_json::from_str(&text).ok()) {
             found.push(status);
         }

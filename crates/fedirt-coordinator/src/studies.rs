@@ -43,8 +43,8 @@ impl Studies {
 
     /// Reads a plan that has just been written, and starts its study.
     pub fn open(&self, plan: &Path) -> Result<Arc<Study>, Error> {
-        let (store, plan) = (self.folder.store(), plan.to_owned());
-        let loaded = self.store.ask_and_wait(move |connection| study::load(connection, &store, &plan));
+        let plan = plan.to_owned();
+        let loaded = self.store.ask_and_wait(move |log| study::load(log, &plan));
         let loaded = loaded.ok_or(Error::StoreStopped)??;
         if self.get(loaded.machine.coordinator().terms().study.as_str()).is_some() {
             return Err(Error::Told("the study is open already".into()));

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Client, code, folder, get, invited, post, start};
-use fedirt_coordinator::{Folder, Running, invite, store};
+use fedirt_coordinator::store::{EventLog, SqliteLog};
+use fedirt_coordinator::{Folder, Running, invite};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::Identity;
 use fedirt_protocol::message::{ToCoordinator, Turn};
@@ -42,7 +43,7 @@ fn invitations_expire_and_are_replaced() {
     let (_dir, folder, server, early) = running();
     let late = Client::new(invited(&folder, server.address, "reading", "north"), Mode::Secure, 1);
     assert_eq!(code(&early.enrol()), "invitation_withdrawn");
-    let connection = store::open(&folder.store()).unwrap();
+    let connection = rusqlite::Connection::open(folder.store()).unwrap();
     connection.execute("UPDATE invitations SET expires_ms = 1", []).unwrap();
     let answer = late.enrol();
     assert_eq!(code(&answer), "invitation_expired");
@@ -212,13 +213,7 @@ fn time_is_written_down_as_it_was() {
     let (_dir, folder, server, client) = running();
     assert_eq!(client.enrol().0, 204);
     server.stop().unwrap();
-    let connection = store::open(&folder.store()).unwrap();
-    let mut times = Vec::new();
-    let keep = |store::Event { at, .. }| {
-        times.push(at);
-        Ok::<(), rusqlite::Error>(())
-    };
-    store::events(&connection, "reading", |e| e, keep).unwrap();
-    assert_eq!(times.len(), 1);
-    assert!(times[0] > Timestamp(1_700_000_000_000));
+    let events = SqliteLog::open(&folder.store()).unwrap().events("reading", 0, 9).unwrap();
+    assert_eq!(events.len(), 1);
+    assert!(events[0].at > Timestamp(1_700_000_000_000));
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Client, drive, folder, invited, start, start_at, table, terms};
-use fedirt_coordinator::store;
+use fedirt_coordinator::store::{LogError, SqliteLog, for_each_event};
 use fedirt_model::fit::Fit;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::in_process::{self, Setting, Unobserved};
@@ -93,12 +93,12 @@ fn a_server_that_is_killed_again_and_again_loses_nothing() {
     server.stop().unwrap();
     // Every question and the result stand in the store as they were announced.
     let mut announced = 0;
-    let store = store::open(&folder.store()).unwrap();
-    let count = |event: store::Event| {
+    let log = SqliteLog::open(&folder.store()).unwrap();
+    for_each_event(&log, "reading", |event| {
         announced += usize::from(event.announced.is_some());
-        Ok::<(), rusqlite::Error>(())
-    };
-    store::events(&store, "reading", |error| error, count).unwrap();
+        Ok::<(), LogError>(())
+    })
+    .unwrap();
     assert_eq!(announced, want.exchanges + 1);
     // Killed between the end and the writing of results: the next start writes them.
     let results = folder.results_of("reading").join("fit.json");

@@ -142,11 +142,12 @@ pub(super) async fn health(State(app): App_) -> Result<&'static str, Problem> {
 
 async fn ask(store: &StoreClient) -> bool {
     let (reply, answer) = oneshot::channel();
-    let question =
-        |connection: &mut rusqlite::Connection| connection.query_row("SELECT 1", [], |_| Ok(())).is_ok();
-    store.ask(question, move |well| {
-        let _ = reply.send(well);
-    });
+    store.ask(
+        |log| log.studies().is_ok(),
+        move |well| {
+            let _ = reply.send(well);
+        },
+    );
     answer.await.unwrap_or(false)
 }
 

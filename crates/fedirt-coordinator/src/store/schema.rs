@@ -1,5 +1,6 @@
 //! The tables, and how a connection is opened.
 
+use super::sqlite::log_error;
 use crate::Error;
 use fedirt_data::{Readers, files};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -33,10 +34,10 @@ CREATE TABLE IF NOT EXISTS status (study TEXT PRIMARY KEY, text TEXT NOT NULL) S
 ";
 
 /// Opens the store, and makes it where it does not exist.
-pub fn open(path: &Path) -> Result<Connection, Error> {
+pub(super) fn open(path: &Path) -> Result<Connection, Error> {
     // The store and its log are for the owner alone; SQLite gives the log the rights of the store.
     files::append(path, Readers::Owner, &[]).map_err(Error::file(path))?;
-    let store = Error::store(path);
+    let store = |error| Error::Store(log_error(&path.display().to_string(), error));
     let opened = || -> rusqlite::Result<(Connection, i64)> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(10))?;
@@ -77,7 +78,7 @@ pub fn open(path: &Path) -> Result<Connection, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Event, events};
+    use crate::store::{Event, EventLog, SqliteLog};
     use fedirt_protocol::Timestamp;
 
     /// The events table as layout 1 had it.
@@ -95,17 +96,8 @@ mod tests {
         Connection::open(&path).and_then(|old| old.execute_batch(LAYOUT_1)).expect("an old store");
         let mut found = Vec::new();
         for _ in 0..2 {
-            let connection = open(&path).expect("it is brought up to date once");
-            events(
-                &connection,
-                "reading",
-                |error| error,
-                |event| {
-                    found.push(event);
-                    Ok(())
-                },
-            )
-            .expect("its events can be read");
+            let log = SqliteLog::open(&path).expect("it is brought up to date once");
+            found.extend(log.events("reading", 0, 9).expect("its events can be read"));
         }
         let event = Event { seq: 1, at: Timestamp(5), input: vec![1, 2], announced: None };
         assert_eq!(found, [event.clone(), event]);

@@ -1,8 +1,7 @@
-//! The thread that owns the disk.
+//! The thread that owns the log.
 
-use super::{Effect, Job, tables};
+use super::{Effect, EventLog, Job, LogError};
 use crate::metrics::Metrics;
-use rusqlite::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,7 +13,7 @@ const MOST_JOBS: usize = 4096;
 /// Bytes of one transaction, about.
 const MOST_BYTES: usize = 64 << 20;
 
-type Question = Box<dyn FnOnce(&mut Connection) + Send>;
+type Question = Box<dyn FnOnce(&mut dyn EventLog) + Send>;
 
 enum Order {
     Write(Job),
@@ -45,7 +44,7 @@ impl std::fmt::Debug for StoreClient {
 impl Store {
     /// Starts the thread. If the disk refuses a transaction, `failed` is called once and nothing is written any more.
     pub fn start(
-        connection: Connection,
+        log: Box<dyn EventLog>,
         metrics: Arc<Metrics>,
         failed: impl FnOnce() + Send + 'static,
     ) -> std::io::Result<Self> {
@@ -53,7 +52,7 @@ impl Store {
         let dead = Arc::new(AtomicBool::new(false));
         let client = StoreClient { orders, dead: dead.clone() };
         let thread = std::thread::Builder::new().name("store".into()).spawn(move || {
-            if let Err(error) = serve(connection, &inbox, &metrics, &dead) {
+            if let Err(error) = serve(log, &inbox, &metrics, &dead) {
                 tracing::error!(%error, "the store cannot be written: the coordinator stops");
                 dead.store(true, Ordering::SeqCst);
                 failed();
@@ -91,16 +90,16 @@ impl StoreClient {
     /// Asks something, after everything that was handed over before.
     pub fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut Connection) -> T + Send + 'static,
+        question: impl FnOnce(&mut dyn EventLog) -> T + Send + 'static,
         answer: impl FnOnce(T) + Send + 'static,
     ) {
-        let _ = self.orders.send(Order::Ask(Box::new(move |connection| answer(question(connection)))));
+        let _ = self.orders.send(Order::Ask(Box::new(move |log| answer(question(log)))));
     }
 
     /// Asks something and waits for the answer; none if the store has stopped.
     pub fn ask_and_wait<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut Connection) -> T + Send + 'static,
+        question: impl FnOnce(&mut dyn EventLog) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = channel();
         self.ask(question, move |value| {
@@ -116,11 +115,11 @@ impl StoreClient {
 }
 
 fn serve(
-    mut connection: Connection,
+    mut log: Box<dyn EventLog>,
     inbox: &Receiver<Order>,
     metrics: &Metrics,
     dead: &AtomicBool,
-) -> rusqlite::Result<()> {
+) -> Result<(), LogError> {
     let mut batch: Vec<Job> = Vec::new();
     loop {
         let Ok(mut order) = inbox.recv() else { return Ok(()) };
@@ -140,44 +139,27 @@ fn serve(
                 Err(_) => break None,
             }
         };
-        commit(&connection, &mut batch, metrics)?;
+        commit(&mut *log, &mut batch, metrics)?;
         match last {
-            Some(Order::Ask(question)) => question(&mut connection),
+            Some(Order::Ask(question)) => question(&mut *log),
             Some(Order::Stop) => return Ok(()),
             _ => {}
         }
     }
 }
 
-fn commit(connection: &Connection, batch: &mut Vec<Job>, metrics: &Metrics) -> rusqlite::Result<()> {
-    let effects: usize = batch.iter().map(|job| job.effects.len()).sum();
-    if effects > 0 {
+fn commit(log: &mut dyn EventLog, batch: &mut Vec<Job>, metrics: &Metrics) -> Result<(), LogError> {
+    let effects: Vec<&Effect> = batch.iter().flat_map(|job| &job.effects).collect();
+    if !effects.is_empty() {
         let start = Instant::now();
-        begin(connection)?;
-        let mut events = 0;
-        for effect in batch.iter().flat_map(|job| &job.effects) {
-            tables::apply(connection, effect)?;
-            events += u64::from(matches!(effect, Effect::Event { .. }));
-        }
-        connection.execute_batch("COMMIT")?;
-        metrics.committed(effects, events, start.elapsed());
+        log.commit(&effects)?;
+        let events = effects.iter().filter(|effect| matches!(effect, Effect::Event { .. })).count();
+        metrics.committed(effects.len(), events as u64, start.elapsed());
     }
     for job in batch.drain(..) {
         (job.then)();
     }
     Ok(())
-}
-
-/// Begins a transaction, however long another program (a back-up, a command) holds the store.
-fn begin(connection: &Connection) -> rusqlite::Result<()> {
-    loop {
-        match connection.execute_batch("BEGIN IMMEDIATE") {
-            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-                tracing::warn!("another program holds the store; waiting for it");
-            }
-            begun => return begun,
-        }
-    }
 }
 
 fn size(effect: &Effect) -> usize {

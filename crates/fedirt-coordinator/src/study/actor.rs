@@ -7,7 +7,7 @@ use super::results::Results;
 use super::{Order, Study};
 use crate::metrics::Metrics;
 use crate::status::{SiteStatus, StudyStatus};
-use crate::store::{Effect, Job, OperatorInput, StoreClient, find_invitation};
+use crate::store::{Effect, Job, OperatorInput, StoreClient};
 use crate::{Folder, clock};
 use data_encoding::HEXLOWER;
 use fedirt_privacy::secure::Enrolment;
@@ -195,7 +195,7 @@ impl Actor {
         reply: impl FnOnce(Result<(), EnrolRefusal>) + Send + 'static,
     ) {
         // Asked in this thread, after everything it has handed over: no two keys can use one invitation.
-        let found = self.store.ask_and_wait(move |connection| find_invitation(connection, &hash));
+        let found = self.store.ask_and_wait(move |log| log.find_invitation(&hash));
         let invitation = match found {
             Some(Ok(invitation)) => invitation,
             Some(Err(error)) => {

@@ -1,6 +1,6 @@
 //! Enrolment: an invitation makes a key count, once.
 
-use crate::store::Invitation;
+use crate::store::InvitationRecord;
 use fedirt_privacy::secure::Enrolment;
 use fedirt_protocol::Timestamp;
 use fedirt_protocol::coordinator::Rejection;
@@ -52,7 +52,7 @@ pub(super) enum Good {
 
 /// Whether an invitation admits a key. `current` is the key that holds the site's place now.
 pub(super) fn check(
-    invitation: Option<&Invitation>,
+    invitation: Option<&InvitationRecord>,
     enrolment: &Enrolment,
     current: Option<[u8; 32]>,
     now: Timestamp,

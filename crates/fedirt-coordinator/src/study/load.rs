@@ -1,11 +1,10 @@
 //! Plans of a folder, and studies where they left off.
 
 use super::machine::{Consequences, Machine};
-use crate::store::{self, Study};
+use crate::store::{EventLog, StudyRecord};
 use crate::{Error, Folder, clock};
 use fedirt_protocol::Terms;
 use fedirt_protocol::plan::{self, StudyPlan};
-use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// A study that can go on.
@@ -35,7 +34,7 @@ pub fn plan_files(folder: &Folder) -> Result<Vec<PathBuf>, Error> {
 
 /// Reads a plan file, checks it against what the store knows, and keeps it there. A plan is bound from the first
 /// invitation on.
-pub fn bind(connection: &Connection, store: &Path, path: &Path) -> Result<(Study, Terms), Error> {
+pub fn bind(log: &mut dyn EventLog, path: &Path) -> Result<(StudyRecord, Terms), Error> {
     let length = std::fs::metadata(path).map_err(Error::file(path))?.len();
     if length > plan::MAX_BYTES as u64 {
         return Err(Error::content(path, format!("{length} bytes are too many for a plan")));
@@ -50,29 +49,28 @@ pub fn bind(connection: &Connection, store: &Path, path: &Path) -> Result<(Study
             format!("a plan's file has the name of its study: call it {name}.toml, or change `study`"),
         ));
     }
-    let known =
-        store::studies(connection).map_err(Error::store(store))?.into_iter().find(|s| s.study == name);
+    let known = log.studies()?.into_iter().find(|s| s.study == name);
     if let Some(known) = known {
         if known.plan == text {
             return Ok((known, terms));
         }
-        if store::has_begun(connection, name).map_err(Error::store(store))? {
+        if log.has_begun(name)? {
             return Err(Error::content(
                 path,
                 "the plan was changed after the first invitation: sites have approved another text. Restore it, or give the new plan another study name",
             ));
         }
     }
-    let study = Study { study: name.to_owned(), plan: text, created: clock::now() };
-    store::put_study(connection, &study, &terms.plan_hash).map_err(Error::store(store))?;
+    let study = StudyRecord { study: name.to_owned(), plan: text, created: clock::now() };
+    log.put_study(&study, &terms.plan_hash)?;
     Ok((study, terms))
 }
 
 /// A study where it left off.
-pub fn load(connection: &Connection, store: &Path, path: &Path) -> Result<Loaded, Error> {
-    let (study, terms) = bind(connection, store, path)?;
-    let replayed = Machine::replay(connection, terms, study.created);
+pub fn load(log: &mut dyn EventLog, path: &Path) -> Result<Loaded, Error> {
+    let (study, terms) = bind(log, path)?;
+    let replayed = Machine::replay(log, terms, study.created);
     let (machine, consequences) =
-        replayed.map_err(|e| Error::content(store, format!("{}: {e}", study.study)))?;
+        replayed.map_err(|error| Error::Replay { study: study.study.clone(), error })?;
     Ok(Loaded { machine, consequences, plan: study.plan })
 }

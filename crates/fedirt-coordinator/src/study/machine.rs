@@ -1,7 +1,7 @@
 //! The protocol's machine with its record: every input encoded as it goes in, and all of them replayed at a start.
 
 use super::Mail;
-use crate::store::{self, Event, Record};
+use crate::store::{self, Event, EventLog, LogError, StoredInput, StoredInputError};
 use axum::body::Bytes;
 use fedirt_model::fit::TraceEntry;
 use fedirt_privacy::secure::Upload;
@@ -10,7 +10,6 @@ use fedirt_protocol::coordinator::{
 };
 use fedirt_protocol::message::{Sums, ToCoordinator, ToSite, Turn};
 use fedirt_protocol::{SiteId, Terms, Timestamp, codec};
-use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -77,14 +76,14 @@ impl Sent {
 pub enum ReplayError {
     /// The store.
     #[error(transparent)]
-    Store(#[from] rusqlite::Error),
+    Store(#[from] LogError),
     /// An event cannot be read.
     #[error("event {seq} of the store cannot be read: {error}")]
     Record {
         /// Which.
         seq: i64,
         /// Why.
-        error: store::RecordError,
+        error: StoredInputError,
     },
     /// The machine does not take an event that it took before, or would go on differently.
     #[error("event {seq} of the store is not taken any more ({refusal}): use the program that wrote it")]
@@ -102,7 +101,7 @@ pub enum ReplayError {
 impl Machine {
     /// A machine where the events left off, with what its sites have to fetch.
     pub fn replay(
-        connection: &Connection,
+        log: &dyn EventLog,
         terms: Terms,
         created: Timestamp,
     ) -> Result<(Self, Consequences), ReplayError> {
@@ -110,34 +109,29 @@ impl Machine {
         let mut machine = Self { coordinator: Coordinator::new(terms, created), seq: 0, latest: created };
         let mut all = Consequences::default();
         let mut mail = BTreeMap::new();
-        store::events(
-            connection,
-            &study,
-            ReplayError::Store,
-            |Event { seq, at, input: bytes, announced }| {
-                if seq != machine.seq + 1 {
-                    return Err(ReplayError::Gap(machine.seq + 1));
+        store::for_each_event(log, &study, |Event { seq, at, input: bytes, announced }| {
+            if seq != machine.seq + 1 {
+                return Err(ReplayError::Gap(machine.seq + 1));
+            }
+            let wrong = |error| ReplayError::Record { seq, error };
+            let input = StoredInput::decode(&bytes).and_then(StoredInput::input).map_err(wrong)?;
+            let announced = announced.map(|bytes| codec::decode(&bytes)).transpose();
+            let announced = announced.map_err(|error| wrong(error.into()))?;
+            machine.latest = machine.latest.max(at);
+            all.sent.extend(Sent::of(at, &input, bytes.len()));
+            let taken = machine.coordinator.replay(at, input, announced);
+            taken.map_err(|refusal| ReplayError::Refused { seq, refusal })?;
+            machine.seq = seq;
+            while let Some(output) = machine.coordinator.poll() {
+                match output {
+                    Output::Send { to, message } => drop(mail.insert(to, message)),
+                    Output::Progress(entry) => all.rounds.push(entry),
+                    Output::Finished(outcome) => all.outcome = Some(outcome),
+                    Output::Persist { .. } => {}
                 }
-                let wrong = |error| ReplayError::Record { seq, error };
-                let input = Record::decode(&bytes).and_then(Record::input).map_err(wrong)?;
-                let announced = announced.map(|bytes| codec::decode(&bytes)).transpose();
-                let announced = announced.map_err(|error| wrong(error.into()))?;
-                machine.latest = machine.latest.max(at);
-                all.sent.extend(Sent::of(at, &input, bytes.len()));
-                let taken = machine.coordinator.replay(at, input, announced);
-                taken.map_err(|refusal| ReplayError::Refused { seq, refusal })?;
-                machine.seq = seq;
-                while let Some(output) = machine.coordinator.poll() {
-                    match output {
-                        Output::Send { to, message } => drop(mail.insert(to, message)),
-                        Output::Progress(entry) => all.rounds.push(entry),
-                        Output::Finished(outcome) => all.outcome = Some(outcome),
-                        Output::Persist { .. } => {}
-                    }
-                }
-                Ok(())
-            },
-        )?;
+            }
+            Ok(())
+        })?;
         all.mail = encode(mail);
         Ok((machine, all))
     }
@@ -146,8 +140,8 @@ impl Machine {
     pub fn take(&mut self, now: Timestamp, input: Input) -> Result<Consequences, Rejection> {
         // A clock that is set back must not reorder events.
         let now = now.max(self.latest);
-        let record = Record::of(input);
-        let invalid = |error: store::RecordError| Rejection::Invalid(error.to_string());
+        let record = StoredInput::of(input);
+        let invalid = |error: StoredInputError| Rejection::Invalid(error.to_string());
         let bytes = record.encode().map_err(invalid)?;
         let input = record.input().map_err(invalid)?;
         let sent = Sent::of(now, &input, bytes.len());

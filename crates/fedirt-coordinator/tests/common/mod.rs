@@ -115,7 +115,8 @@ impl Client {
         let site = SiteId::try_from(invitation.site.as_str()).unwrap();
         let copy = Identity::from_secret(&identity.secret());
         let study = terms.study.clone();
-        let policy = Policy { modes: vec![mode], ..Policy::default() };
+        // The studies here are small.
+        let policy = Policy { modes: vec![mode], allow_pooled_rows_inferred: true, ..Policy::default() };
         assert_eq!(policy.check_plan(&terms, 100, true), []);
         let machine = SiteMachine::new(site.clone(), copy, terms, policy, table(seed)).unwrap();
         let agent = agent(&invitation);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// An input with names as text. New kinds are added at the end: the place is the encoding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Record {
+pub enum StoredInput {
     /// A site's message.
     Message {
         /// From whom.
@@ -33,7 +33,7 @@ pub enum Record {
 
 /// Why a stored event is none.
 #[derive(Debug, thiserror::Error)]
-pub enum RecordError {
+pub enum StoredInputError {
     /// Its bytes.
     #[error(transparent)]
     Codec(#[from] codec::CodecError),
@@ -42,8 +42,8 @@ pub enum RecordError {
     Name(#[from] fedirt_privacy::secure::NameError),
 }
 
-impl Record {
-    /// The record of an input.
+impl StoredInput {
+    /// An input, to be stored.
     pub fn of(input: Input) -> Self {
         match input {
             Input::Message { from, message } => Self::Message { from: from.to_string(), message },
@@ -55,7 +55,7 @@ impl Record {
     }
 
     /// The input again.
-    pub fn input(self) -> Result<Input, RecordError> {
+    pub fn input(self) -> Result<Input, StoredInputError> {
         Ok(match self {
             Self::Message { from, message } => {
                 Input::Message { from: SiteId::try_from(from.as_str())?, message }
@@ -71,12 +71,12 @@ impl Record {
     }
 
     /// Its bytes.
-    pub fn encode(&self) -> Result<Vec<u8>, RecordError> {
+    pub fn encode(&self) -> Result<Vec<u8>, StoredInputError> {
         Ok(codec::encode(self)?)
     }
 
     /// From its bytes.
-    pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, StoredInputError> {
         Ok(codec::decode(bytes)?)
     }
 
@@ -111,9 +111,9 @@ mod tests {
             Input::Drop { sites: [site("a"), site("b")].into() },
             Input::End { reason: "x".into() },
         ] {
-            let bytes = Record::of(input.clone()).encode().unwrap();
-            assert_eq!(Record::decode(&bytes).unwrap().input().unwrap(), input);
+            let bytes = StoredInput::of(input.clone()).encode().unwrap();
+            assert_eq!(StoredInput::decode(&bytes).unwrap().input().unwrap(), input);
         }
-        assert!(Record::decode(b"nothing of ours").is_err());
+        assert!(StoredInput::decode(b"nothing of ours").is_err());
     }
 }
