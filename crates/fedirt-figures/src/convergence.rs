@@ -1,6 +1,6 @@
 //! Log-likelihood and largest gradient, round by round.
 
-use fedirt_model::fit::{Fit, TraceEntry};
+use fedirt_model::fit::TraceEntry;
 
 use crate::canvas::{Anchor, Canvas, Ink, Readout, TEXT};
 use crate::figure::{Figure, Table, Width, withheld};
@@ -8,21 +8,21 @@ use crate::frame::{Frame, ticks_across};
 use crate::scale::Scale;
 use crate::text::{self, finite};
 
-/// How the estimation went: log-likelihood and largest gradient by round, the slowest items by name.
-pub fn convergence(fit: &Fit) -> Figure {
+/// Log-likelihood and largest gradient by round, with the slowest items by name. `mode` is that of the fit.
+pub fn convergence(trace: &[TraceEntry], mode: &str) -> Figure {
     let title = "Convergence".to_owned();
-    let logliks = series(&fit.trace, |t| finite(t.loglik));
-    let gradients = series(&fit.trace, |t| finite(t.max_gradient).filter(|g| *g > 0.0));
+    let logliks = series(trace, |t| finite(t.loglik));
+    let gradients = series(trace, |t| finite(t.max_gradient).filter(|g| *g > 0.0));
     if logliks.is_empty() && gradients.is_empty() {
-        let why = if fit.trace.is_empty() {
+        let why = if trace.is_empty() {
             "The fit holds no record of its rounds.".to_owned()
         } else {
-            withheld(&fit.mode, "log-likelihood and gradients by round")
+            withheld(mode, "log-likelihood and gradients by round")
         };
         return Figure::without(title, why);
     }
-    let slowest = fit.trace.last().map(|t| t.slowest_items.as_slice()).unwrap_or_default();
-    let mut description = format!("Course of {}", text::counted(fit.trace.len() as u64, "round", "rounds"));
+    let slowest = trace.last().map(|t| t.slowest_items.as_slice()).unwrap_or_default();
+    let mut description = format!("Course of {}", text::counted(trace.len() as u64, "round", "rounds"));
     if let Some((_, last)) = gradients.last() {
         description += &format!("; the largest gradient per student ended at {}", text::scientific(*last));
     }
@@ -31,7 +31,7 @@ pub fn convergence(fit: &Fit) -> Figure {
         "Largest gradient per student and largest change of a parameter, by round",
         &["Round", "Log-likelihood", "Gradient", "Change", "Slowest items"],
     );
-    for entry in &fit.trace {
+    for entry in trace {
         table.rows.push(vec![
             entry.round.to_string(),
             text::fixed_or_dash(finite(entry.loglik), 3),
@@ -41,7 +41,7 @@ pub fn convergence(fit: &Fit) -> Figure {
         ]);
     }
     let mut figure = Figure::drawn(title, description.clone(), |width| {
-        draw(&fit.trace, &logliks, &gradients, width, &description)
+        draw(trace, &logliks, &gradients, width, &description)
     })
     .note("Gradient: the largest absolute one per student, at the parameters that the round asked about.")
     .table(table);

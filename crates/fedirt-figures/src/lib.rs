@@ -30,7 +30,7 @@ mod rows;
 mod scale;
 mod shape;
 mod side_by_side;
-mod text;
+pub mod text;
 mod wright_map;
 
 mod report;

@@ -1,4 +1,4 @@
-//! Words and numbers as they stand in pictures and tables.
+//! The format of words and numbers in figures, tables, pages and on the terminal.
 
 /// Text that is safe inside elements and quoted attributes of HTML and SVG.
 ///
@@ -69,7 +69,7 @@ pub(crate) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
 }
 
 /// A number with that many decimals for tables: ASCII minus, so that it can be pasted elsewhere.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+pub fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return MISSING.to_owned();
     }
@@ -83,10 +83,10 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// What stands for a number that is not there.
-pub(crate) const MISSING: &str = "–";
+pub const MISSING: &str = "–";
 
 /// [`fixed`], or a dash.
-pub(crate) fn fixed_or_dash(value: Option<f64>, decimals: usize) -> String {
+pub fn fixed_or_dash(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| MISSING.to_owned(), |v| fixed(v, decimals))
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn reading(value: f64, decimals: usize) -> String {
 }
 
 /// A small or large positive number such as a gradient, as `3.2e-7`.
-pub(crate) fn scientific(value: f64) -> String {
+pub fn scientific(value: f64) -> String {
     if !value.is_finite() {
         MISSING.to_owned()
     } else if value == 0.0 {
@@ -134,7 +134,7 @@ pub(crate) fn brief(value: f64) -> String {
 }
 
 /// A count with thin spaces between thousands.
-pub(crate) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     let digits = value.to_string();
     if digits.len() < 5 {
         return digits;
@@ -150,7 +150,7 @@ pub(crate) fn count(value: u64) -> String {
 }
 
 /// `1 site`, `3 sites`.
-pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
+pub fn counted(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 

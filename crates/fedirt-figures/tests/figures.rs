@@ -10,7 +10,8 @@ use fedirt_figures::{
 use fedirt_model::fit::Fit;
 
 fn all(fit: &Fit) -> Vec<Figure> {
-    let whole = [test_information, expected_score, wright_map, site_effects, convergence, item_parameters];
+    let rounds = |fit: &Fit| convergence(&fit.trace, &fit.mode);
+    let whole = [test_information, expected_score, wright_map, site_effects, rounds, item_parameters];
     let items = 0..fit.items.len();
     whole
         .iter()
@@ -65,7 +66,7 @@ fn troubled_and_withheld_fits_say_why() {
     }
     let private = common::withheld();
     assert!(site_effects(&private).missing.unwrap().contains("private"));
-    assert!(convergence(&private).missing.unwrap().contains("private"));
+    assert!(convergence(&private.trace, &private.mode).missing.unwrap().contains("private"));
     assert!(characteristic_curves(&private, 0).notes[0].contains("private"));
     let troubled = common::troubled();
     assert!(characteristic_curves(&troubled, 3).missing.unwrap().contains(&troubled.items[3].name));

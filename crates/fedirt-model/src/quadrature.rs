@@ -14,6 +14,9 @@ pub enum Weighting {
 }
 
 impl Weighting {
+    /// Every kind of weights, the default first.
+    pub const ALL: [Self; 2] = [Self::Density, Self::Paper];
+
     /// The name used on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {

@@ -41,7 +41,7 @@ pub fn report(fit: &Fit) -> String {
         html::sites_without_effects(out, fit);
     });
     section(&mut out, "rounds", "Rounds", |out| {
-        html::figure_with_table(out, "convergence", &convergence(fit));
+        html::figure_with_table(out, "convergence", &convergence(&fit.trace, &fit.mode));
     });
     summary::footer(&mut out, fit);
     out.push_str("</main>\n");

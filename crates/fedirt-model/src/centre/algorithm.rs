@@ -29,6 +29,9 @@ pub enum AlgorithmKind {
 }
 
 impl AlgorithmKind {
+    /// Every algorithm, the default first.
+    pub const ALL: [Self; 6] = [Self::Newton, Self::Em, Self::Bfgs, Self::Fedsgd, Self::Fedavg, Self::Meta];
+
     /// The name used in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {

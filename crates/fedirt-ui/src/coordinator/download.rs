@@ -9,6 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use fedirt_coordinator::history;
+use rust_xlsxwriter::XlsxError;
 use std::sync::Arc;
 
 /// A file for download: name, media type, description, and whether it exists only when the study has results.
@@ -86,7 +87,7 @@ pub(super) async fn file(State(app): App, Path((name, file)): Path<(String, Stri
     }
     let work = tokio::task::spawn_blocking(move || content(&app, &seen, file));
     let bytes = work.await.map_err(|_| PageError::ours())?;
-    let bytes = bytes.map_err(|text| PageError::bad(text).leading(&back, "Go back"))?;
+    let bytes = bytes.map_err(|error| PageError::bad(error.to_string()).leading(&back, "Go back"))?;
     Ok(attached(&format!("{name}-{file}"), kind, bytes))
 }
 
@@ -103,9 +104,28 @@ fn attached(name: &str, kind: &'static str, bytes: Vec<u8>) -> Response {
     response
 }
 
-fn content(app: &Arc<CoordinatorState>, seen: &CoordinatorStudy, file: &str) -> Result<Vec<u8>, String> {
+/// Why a file cannot be made.
+#[derive(Debug, thiserror::Error)]
+enum DownloadError {
+    #[error(transparent)]
+    Coordinator(#[from] fedirt_coordinator::Error),
+    #[error("There are no results yet.")]
+    NoResults,
+    #[error("The workbook cannot be written: {0}")]
+    Workbook(#[from] XlsxError),
+    #[error("{0} is not among the results in the coordinator's folder.")]
+    NotThere(String),
+    #[error("{0}: the name is too long for an archive.")]
+    LongName(String),
+}
+
+fn content(
+    app: &Arc<CoordinatorState>,
+    seen: &CoordinatorStudy,
+    file: &str,
+) -> Result<Vec<u8>, DownloadError> {
     let name = seen.study.name.as_str();
-    let past = || history::read(&app.folder, name).map_err(|e| e.to_string());
+    let past = || history::read(&app.folder, name);
     match file {
         "plan.toml" => Ok(seen.study.plan.to_vec()),
         "codebook.csv" => Ok(repeat::codebook(&seen.plan).into_bytes()),
@@ -114,20 +134,19 @@ fn content(app: &Arc<CoordinatorState>, seen: &CoordinatorStudy, file: &str) -> 
         "repeat.sh" => Ok(repeat::script(&seen.plan).into_bytes()),
         "history.csv" => Ok(history::csv(&past()?.entries).into_bytes()),
         "fit.xlsx" => {
-            let fit = app.fit(name).ok_or("There are no results yet.")?;
-            xlsx::workbook(&fit, &seen.plan).map_err(|e| format!("The workbook cannot be written: {e}"))
+            let fit = app.fit(name).ok_or(DownloadError::NoResults)?;
+            Ok(xlsx::workbook(&fit, &seen.plan)?)
         }
         "audit.tar" => bundle(app, seen, &history::csv(&past()?.entries)),
         file => {
             let path = app.folder.results_of(name).join(file);
-            std::fs::read(&path)
-                .map_err(|_| format!("{file} is not among the results in the coordinator's folder."))
+            std::fs::read(&path).map_err(|_| DownloadError::NotThere(file.to_owned()))
         }
     }
 }
 
 /// Plan, history and results in one archive.
-fn bundle(app: &CoordinatorState, seen: &CoordinatorStudy, history: &str) -> Result<Vec<u8>, String> {
+fn bundle(app: &CoordinatorState, seen: &CoordinatorStudy, history: &str) -> Result<Vec<u8>, DownloadError> {
     let name = seen.study.name.as_str();
     let mut out = Vec::new();
     let modified = seen.status.updated_ms / 1000;
@@ -144,9 +163,9 @@ fn bundle(app: &CoordinatorState, seen: &CoordinatorStudy, history: &str) -> Res
 }
 
 /// One file of an archive (POSIX ustar): a header of 512 bytes, then the content in blocks.
-fn tar(out: &mut Vec<u8>, name: &str, bytes: &[u8], modified: u64) -> Result<(), String> {
+fn tar(out: &mut Vec<u8>, name: &str, bytes: &[u8], modified: u64) -> Result<(), DownloadError> {
     if name.len() > 100 {
-        return Err(format!("{name}: too long a name for an archive"));
+        return Err(DownloadError::LongName(name.to_owned()));
     }
     let mut head = [0u8; 512];
     head[..name.len()].copy_from_slice(name.as_bytes());

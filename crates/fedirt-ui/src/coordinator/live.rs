@@ -7,7 +7,6 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_figures::{Table, convergence};
-use fedirt_model::fit::{FORMAT, Fit, Latent, Quadrature, TraceEntry};
 use fedirt_model::statistics::Mode;
 use std::time::Duration;
 
@@ -73,7 +72,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         change: scientific(last.max_change),
         gradient: scientific(last.max_gradient),
     });
-    let drawn = convergence(&sketch(&rounds, seen.plan.mode));
+    let drawn = convergence(&rounds, seen.plan.mode.name());
     let students: u64 = declared.values().map(|d| d.students).sum();
     let mut waiting = seen.status.waiting_for.clone();
     let others = waiting.split_off(waiting.len().min(AWAITED));
@@ -118,44 +117,6 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
 /// Rounds that all sites have answered; a private study reveals nothing else about them.
 fn answered(seen: &CoordinatorStudy, joined: usize) -> usize {
     seen.study.so_far().releases().iter().filter(|release| release.sites >= joined).count()
-}
-
-/// A fit with nothing but its rounds, which is all that the convergence plot reads.
-pub(super) fn sketch(trace: &[TraceEntry], mode: Mode) -> Fit {
-    Fit {
-        format: FORMAT.into(),
-        model: String::new(),
-        effects: String::new(),
-        algorithm: String::new(),
-        mode: mode.name().into(),
-        n: 0,
-        loglik: None,
-        npar: 0,
-        aic: None,
-        bic: None,
-        sabic: None,
-        converged: None,
-        rounds: trace.len(),
-        exchanges: trace.len(),
-        numbers_sent: 0,
-        max_gradient: None,
-        se_type: None,
-        condition_number: None,
-        quadrature: Quadrature { nodes: 0, from: 0.0, to: 0.0, weights: String::new() },
-        latent: Latent::standard_normal(),
-        site_sd: None,
-        se_site_sd: None,
-        items: Vec::new(),
-        sites: Vec::new(),
-        trace: trace.to_vec(),
-        curves: None,
-        ability_histogram: None,
-        privacy: None,
-        codebook_hash: String::new(),
-        warnings: Vec::new(),
-        seed: None,
-        version: String::new(),
-    }
 }
 
 /// What each site has sent, as a table.

@@ -130,10 +130,10 @@ impl Form {
             Vec::new()
         });
         let booklets = plan_items::booklets(self.get("booklets"), &items);
-        let booklets = booklets.unwrap_or_else(|text| {
+        let booklets = booklets.unwrap_or_else(|complaint| {
             // If the items are wrong, the complaint about them is enough.
             if mode == Mode::Private && !items.is_empty() {
-                wrong.push(Complaint::new("booklets", text));
+                wrong.push(complaint);
             }
             Vec::new()
         });

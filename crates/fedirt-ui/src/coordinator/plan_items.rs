@@ -104,14 +104,15 @@ fn columns(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
 }
 
 /// Booklets, one per line: a name, a colon, and items; `first..last` is a range of items in the order of the codebook.
-pub(super) fn booklets(text: &str, items: &[PlanItem]) -> Result<Vec<Booklet>, String> {
+pub(super) fn booklets(text: &str, items: &[PlanItem]) -> Result<Vec<Booklet>, Complaint> {
+    let wrong = |text| Err(Complaint::new("booklets", text));
     let place = |name: &str| items.iter().position(|item| item.name == name);
     let mut out: Vec<Booklet> = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (name, list) = line.split_once(':').unwrap_or((line, ""));
         let name = name.trim();
         if out.iter().any(|booklet| booklet.name == name) {
-            return Err(format!("Booklet {name:?} is named twice. Give each booklet a name of its own."));
+            return wrong(format!("Booklet {name:?} is named twice. Give each booklet a name of its own."));
         }
         let mut own = Vec::new();
         for part in list.split([',', ';']).map(str::trim).filter(|part| !part.is_empty()) {
@@ -122,11 +123,13 @@ pub(super) fn booklets(text: &str, items: &[PlanItem]) -> Result<Vec<Booklet>, S
             let ends = part.split_once("..").map(|(from, to)| (place(from.trim()), place(to.trim())));
             match ends {
                 Some((Some(from), Some(to))) if from <= to => own.extend(from..=to),
-                _ => return Err(format!("Booklet {name:?}: there is no item {part:?} among those above.")),
+                _ => return wrong(format!("Booklet {name:?}: there is no item {part:?} among those above.")),
             }
         }
         if own.is_empty() {
-            return Err(format!("Booklet {name:?} has no items. Write a line such as A: i01, i02, i05..i09"));
+            return wrong(format!(
+                "Booklet {name:?} has no items. Write a line such as A: i01, i02, i05..i09"
+            ));
         }
         own.sort_unstable();
         own.dedup();
@@ -156,7 +159,7 @@ mod tests {
             ("A: i3..i1", "no item"),
             ("A: i1\nA: i2", "twice"),
         ] {
-            assert!(read(bad).unwrap_err().contains(told), "{bad}");
+            assert!(read(bad).unwrap_err().text.contains(told), "{bad}");
         }
     }
 }

@@ -10,6 +10,7 @@ use fedirt_coordinator::forecast::{self, Forecast};
 use fedirt_coordinator::study::Release;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
+use fedirt_protocol::private::PrivateRefusal;
 
 struct Row {
     round: String,
@@ -55,22 +56,33 @@ pub(super) async fn what_if(
             Ok(found) => {
                 page.forecast = Some((figure("forecast", &found.figure, Numbers::Beside), found.remarks))
             }
-            Err(problem) => page.problem = Some(problem),
+            Err(error) => page.problem = Some(error.to_string()),
         },
-        Err(problem) => page.problem = Some(problem),
+        Err(error) => page.problem = Some(error.to_string()),
     }
     Ok(render(&page))
 }
 
+/// Why there is no forecast.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ForecastError {
+    #[error("ε: {0:?} is not a number; write a list such as 0.5, 1, 2")]
+    NotANumber(String),
+    #[error("ε: 1 to 8 numbers from 0.01 to 50 are needed, such as 0.5, 1, 2, 4")]
+    OutOfRange,
+    #[error(transparent)]
+    Refused(#[from] PrivateRefusal),
+    #[error("The forecast failed because of an error in the program; see the log.")]
+    Panic,
+}
+
 /// Parses a list of values of ε.
-pub(super) fn epsilons(text: &str) -> Result<Vec<f64>, String> {
+fn epsilons(text: &str) -> Result<Vec<f64>, ForecastError> {
     let parts = text.split([' ', ';', ',']).filter(|part| !part.is_empty());
-    let list: Result<Vec<f64>, _> =
-        parts.map(|part| part.parse::<f64>().map_err(|_| part.to_owned())).collect();
-    let mut list =
-        list.map_err(|part| format!("ε: {part:?} is not a number; write a list such as 0.5, 1, 2"))?;
+    let number = |part: &str| part.parse::<f64>().map_err(|_| ForecastError::NotANumber(part.to_owned()));
+    let mut list = parts.map(number).collect::<Result<Vec<f64>, _>>()?;
     if list.is_empty() || list.len() > 8 || list.iter().any(|e| !(0.01..=50.0).contains(e)) {
-        return Err("ε: 1 to 8 numbers from 0.01 to 50 are needed, such as 0.5, 1, 2, 4".into());
+        return Err(ForecastError::OutOfRange);
     }
     list.sort_by(f64::total_cmp);
     list.dedup();
@@ -78,14 +90,10 @@ pub(super) fn epsilons(text: &str) -> Result<Vec<f64>, String> {
 }
 
 /// Computes the forecast for the plan as if it were private, in a thread of its own, so that connections are still served.
-pub(super) async fn forecast(plan: &StudyPlan, list: Vec<f64>) -> Result<Forecast, String> {
+pub(super) async fn forecast(plan: &StudyPlan, list: Vec<f64>) -> Result<Forecast, ForecastError> {
     let plan = plan.clone();
-    let work = tokio::task::spawn_blocking(move || {
-        forecast::forecast(&plan, &list).map_err(|error| error.to_string())
-    });
-    work.await.unwrap_or_else(|_| {
-        Err("The forecast failed because of an error in the program; see the log.".into())
-    })
+    let work = tokio::task::spawn_blocking(move || forecast::forecast(&plan, &list));
+    Ok(work.await.map_err(|_| ForecastError::Panic)??)
 }
 
 fn page(visitor: &Visitor, seen: &CoordinatorStudy) -> PrivacyPage {

@@ -11,7 +11,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
 use fedirt_coordinator::{folder, forecast};
+use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
+use fedirt_model::items::MODELS;
+use fedirt_model::quadrature::Weighting;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
 use std::sync::Arc;
@@ -45,6 +48,10 @@ struct SetupPage {
     effects: Vec<Choice>,
     losses: Vec<Choice>,
     missing: Vec<Choice>,
+    binary_models: Vec<&'static str>,
+    graded_models: Vec<&'static str>,
+    algorithms: [&'static str; 6],
+    weightings: [&'static str; 2],
     complaints: Vec<Complaint>,
     follows: Option<Follows>,
     administers: bool,
@@ -118,6 +125,10 @@ fn page(visitor: &Visitor, form: Form) -> SetupPage {
                 "For tests in which an omission is an error.",
             ),
         ],
+        binary_models: MODELS.iter().map(|model| model.name()).collect(),
+        graded_models: MODELS.iter().filter(|model| model.polytomous()).map(|model| model.name()).collect(),
+        algorithms: AlgorithmKind::ALL.map(AlgorithmKind::name),
+        weightings: Weighting::ALL.map(Weighting::name),
         complaints: Vec::new(),
         follows: None,
         administers: visitor.administers(),
@@ -224,7 +235,7 @@ async fn follows(text: String, plan: &StudyPlan) -> Follows {
                     drawn = Some(figure("forecast", &found.figure, Numbers::Folded));
                     remarks = found.remarks;
                 }
-                Err(problem) => warnings.push(problem),
+                Err(error) => warnings.push(error.to_string()),
             }
         }
     } else if plan.items.len() * plan.cohort.sites.len() <= LARGE {

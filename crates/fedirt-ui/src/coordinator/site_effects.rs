@@ -8,7 +8,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
 use fedirt_figures::site_effects;
-use fedirt_model::fit::Fit;
+use fedirt_model::fit::{Fit, FitSite};
 
 #[derive(Template)]
 #[template(path = "sites.html")]
@@ -35,10 +35,14 @@ pub(super) async fn show(
         Err(none) => return Ok(none),
     };
     let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let shrink = shrinkage(&fit);
-    let shrunken = query.get("show") == "shrunken" && shrink.is_some();
+    let shrink = if fit.effects == "fixed" { shrinkage(&fit.sites) } else { None };
     let between = shrink.as_ref().map_or_else(String::new, |(sd, _)| words::fixed(Some(*sd), 3));
-    let mut drawn = site_effects(if shrunken { shrink.as_ref().map_or(&fit, |(_, fit)| fit) } else { &fit });
+    let offers = shrink.is_some();
+    let shrunken = shrink
+        .filter(|_| query.get("show") == "shrunken")
+        .map(|(_, sites)| Fit { sites, ..Fit::clone(&fit) });
+    let mut drawn = site_effects(shrunken.as_ref().unwrap_or(&fit));
+    let shrunken = shrunken.is_some();
     if shrunken {
         drawn.title = "Site effects, shrunken towards zero".into();
         drawn.notes.push(format!(
@@ -50,7 +54,7 @@ pub(super) async fn show(
         subtitle: words::subtitle(&seen),
         parts: parts(&name, "/sites"),
         figure: figure("site-effects", &drawn, Numbers::Beside),
-        offers: shrink.is_some(),
+        offers,
         shrunken,
         between,
         name,
@@ -58,14 +62,11 @@ pub(super) async fn show(
 }
 
 /// Empirical Bayes estimates of the site effects: the SD between sites by the method of moments (DerSimonian & Laird 1986
-/// with equal weights), and the fit with shrunken effects.
-fn shrinkage(fit: &Fit) -> Option<(f64, Fit)> {
-    if fit.effects != "fixed" {
-        return None;
-    }
-    let known: Vec<(f64, f64)> = fit.sites.iter().filter_map(|s| Some((s.effect?, s.se?))).collect();
+/// with equal weights), and the sites with shrunken effects.
+fn shrinkage(sites: &[FitSite]) -> Option<(f64, Vec<FitSite>)> {
+    let known = sites.iter().filter_map(|s| Some((s.effect?, s.se?)));
     let usable: Vec<(f64, f64)> =
-        known.into_iter().filter(|(e, se)| e.is_finite() && se.is_finite() && *se > 0.0).collect();
+        known.filter(|(e, se)| e.is_finite() && se.is_finite() && *se > 0.0).collect();
     if usable.len() < 3 {
         return None;
     }
@@ -74,35 +75,30 @@ fn shrinkage(fit: &Fit) -> Option<(f64, Fit)> {
     let spread = usable.iter().map(|(e, _)| (e - mean).powi(2)).sum::<f64>() / (n - 1.0);
     let noise = usable.iter().map(|(_, se)| se * se).sum::<f64>() / n;
     let between = (spread - noise).max(0.0);
-    let mut fit = fit.clone();
-    for site in &mut fit.sites {
+    let mut sites = sites.to_vec();
+    for site in &mut sites {
         if let (Some(effect), Some(se)) = (site.effect, site.se) {
             let share = between / (between + se * se).max(f64::MIN_POSITIVE);
             (site.effect, site.se) = (Some(mean + share * (effect - mean)), Some(se * share.sqrt()));
         }
     }
-    Some((between.sqrt(), fit))
+    Some((between.sqrt(), sites))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fedirt_model::fit::FitSite;
 
     #[test]
     fn small_sites_are_shrunken_most() {
-        let mut fit = super::super::live::sketch(&[], fedirt_model::statistics::Mode::Plain);
         let site =
             |effect: f64, se: f64| FitSite { name: "s".into(), n: 10, effect: Some(effect), se: Some(se) };
-        fit.sites = vec![site(1.0, 0.1), site(1.0, 0.8), site(-2.0, 0.1)];
-        assert!(shrinkage(&fit).is_none(), "the model has no fixed effects");
-        fit.effects = "fixed".into();
-        let (between, shrunken) = shrinkage(&fit).unwrap();
-        let effect = |k: usize| shrunken.sites[k].effect.unwrap();
+        let (between, shrunken) = shrinkage(&[site(1.0, 0.1), site(1.0, 0.8), site(-2.0, 0.1)]).unwrap();
+        let effect = |k: usize| shrunken[k].effect.unwrap();
         assert!(between > 1.0 && effect(0) > effect(1) && effect(1) > 0.0 && effect(2) > -2.0);
         // Where the differences are no larger than their errors, all effects are equal to their mean.
-        fit.sites = vec![site(0.1, 0.5), site(0.0, 0.5), site(-0.1, 0.5)];
-        let (between, shrunken) = shrinkage(&fit).unwrap();
-        assert!(between == 0.0 && shrunken.sites.iter().all(|s| s.effect.unwrap().abs() < 1e-12));
+        let (between, shrunken) = shrinkage(&[site(0.1, 0.5), site(0.0, 0.5), site(-0.1, 0.5)]).unwrap();
+        assert!(between == 0.0 && shrunken.iter().all(|s| s.effect.unwrap().abs() < 1e-12));
+        assert!(shrinkage(&[site(1.0, 0.1), site(0.0, 0.1)]).is_none());
     }
 }

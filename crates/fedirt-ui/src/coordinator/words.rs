@@ -2,13 +2,12 @@
 
 use super::CoordinatorStudy;
 use fedirt_coordinator::status::StudyStatus;
+use fedirt_figures::text;
+pub(super) use fedirt_figures::text::{MISSING as NONE, count, fixed_or_dash as fixed};
 use fedirt_model::fit::Fit;
 use fedirt_model::items;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
-
-/// The sign for an absent value.
-pub(super) const NONE: &str = "–";
 
 /// The status of a study that has not published one yet.
 pub(super) fn initial_status(plan: &StudyPlan) -> StudyStatus {
@@ -81,29 +80,6 @@ pub(super) fn model(name: &str) -> String {
     items::title(name).to_owned()
 }
 
-/// A number with this many decimals; zero has no sign.
-pub(super) fn fixed(value: Option<f64>, decimals: usize) -> String {
-    let Some(value) = value.filter(|v| v.is_finite()) else { return NONE.into() };
-    let text = format!("{value:.decimals$}");
-    match text.strip_prefix('-') {
-        Some(zero) if zero.chars().all(|c| matches!(c, '0' | '.')) => zero.to_owned(),
-        _ => text,
-    }
-}
-
-/// A count with thin spaces between groups of three digits.
-pub(super) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// A number of bytes in B, kB or MB.
 pub(super) fn bytes(value: u64) -> String {
     match value {
@@ -115,7 +91,7 @@ pub(super) fn bytes(value: u64) -> String {
 
 /// "1 site", "2 sites".
 pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{} {many}", count(n as u64)) }
+    text::counted(n as u64, one, many)
 }
 
 /// The line under a study's name.
@@ -140,13 +116,6 @@ mod tests {
 
     #[test]
     fn numbers_for_people() {
-        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
-        assert_eq!((count(12), bytes(123), bytes(12_345)), ("12".into(), "123 B".into(), "12.3 kB".into()));
-        assert_eq!((fixed(Some(-1e-5), 3), fixed(Some(-0.5), 1)), ("0.000".into(), "-0.5".into()));
-        assert_eq!((fixed(Some(f64::NAN), 2), fixed(Some(1.0), 2)), (NONE.into(), "1.00".into()));
-        assert_eq!(
-            (counted(1, "site", "sites"), counted(0, "site", "sites")),
-            ("1 site".into(), "0 sites".into())
-        );
+        assert_eq!((bytes(123), bytes(12_345)), ("123 B".into(), "12.3 kB".into()));
     }
 }

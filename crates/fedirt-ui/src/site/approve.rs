@@ -147,7 +147,8 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
             );
             return Err(wrong(text));
         }
-        open_budget(&app.home, &population, &fields).await.map_err(wrong)?;
+        let opened = open_budget(&app.home, &population, &fields).await;
+        opened.map_err(|page| page.leading(&back, "Back to the approval"))?;
     }
     if let Some(refusal) = agent::foreseen(&app.home, &seen.study, &looked.own, &population).map_err(told)? {
         return Err(wrong(format!(
@@ -167,13 +168,13 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
 }
 
 /// Sets the budget of the students, which cannot be changed afterwards.
-async fn open_budget(home: &agent::Home, population: &str, fields: &Fields) -> Result<(), String> {
+async fn open_budget(home: &agent::Home, population: &str, fields: &Fields) -> Result<(), PageError> {
     let number = |field: &str, what: &str| {
         let text = fields.get(field).replace(',', ".");
-        text.parse::<f64>().map_err(|_| format!("{what} must be a number above 0, not {text:?}."))
+        let wrong = |_| PageError::bad(format!("{what} must be a number above 0, not {text:?}."));
+        text.parse::<f64>().map_err(wrong)
     };
     let (epsilon, delta) = (number("budget", "The budget")?, number("budget_delta", "δ")?);
     let (home, population) = (home.clone(), population.to_owned());
-    let open = move || agent::open_account(&home, &population, epsilon, delta);
-    aside(open).await.map_err(|page| page.text.join(" "))?.map_err(|error| error.to_string())
+    aside(move || agent::open_account(&home, &population, epsilon, delta)).await?.map_err(told)
 }

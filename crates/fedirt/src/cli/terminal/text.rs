@@ -1,19 +1,8 @@
 //! Numbers and sentences on a terminal.
 
+pub(crate) use fedirt_data::text::{counted, grouped as count};
+pub(crate) use fedirt_figures::text::{MISSING as NONE, fixed_or_dash as fixed};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-/// What stands for a number that is not there.
-pub(crate) const NONE: &str = "–";
-
-/// A number with that many decimals, or a dash.
-pub(crate) fn fixed(value: Option<f64>, decimals: usize) -> String {
-    match value.filter(|x| x.is_finite()) {
-        // −0.00 says nothing that 0.00 does not.
-        Some(x) if x.abs() < 0.5 * 10f64.powi(-(decimals as i32)) => format!("{:.decimals$}", 0.0),
-        Some(x) => format!("{x:.decimals$}"),
-        None => NONE.to_owned(),
-    }
-}
 
 /// A gradient, a condition number: two digits.
 pub(crate) fn rough(value: Option<f64>) -> String {
@@ -23,24 +12,6 @@ pub(crate) fn rough(value: Option<f64>) -> String {
         Some(x) => format!("{x:.1e}"),
         None => NONE.to_owned(),
     }
-}
-
-/// A count with commas between thousands.
-pub(crate) fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// `1 site`, `3 sites`.
-pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
 /// The text in at most `room` columns, cut with `…`; what a terminal would obey becomes a space.
@@ -90,10 +61,6 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(fixed(Some(-0.0001), 2), "0.00");
-        assert_eq!(fixed(Some(-1.256), 2), "-1.26");
-        assert_eq!(fixed(None, 2), NONE);
-        assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(rough(Some(1.234e-9)), "1.2e-9");
     }
 
