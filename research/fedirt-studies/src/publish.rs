@@ -1,15 +1,15 @@
-//! What a study leaves behind: tables, settings, pictures in two formats, and one page that says what was found.
+//! The output of a study: tables, settings, figures in two formats, and a page with the findings.
 
 use fedirt_figures::{Figure, PictureError, StudyPage, StudySection, Table, study_page};
 
-/// A file with its content, and what it holds in a few words.
+/// A file with its content and a short description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataFile {
     /// Name.
     pub name: String,
     /// Content.
     pub content: Vec<u8>,
-    /// What it holds.
+    /// A short description of the content.
     pub about: String,
 }
 
@@ -29,22 +29,22 @@ pub struct Section {
     pub paragraphs: Vec<String>,
     /// Pictures with the names of their files.
     pub pictures: Vec<(String, Figure)>,
-    /// Tables that stand open.
+    /// Tables, which are shown open.
     pub tables: Vec<Table>,
 }
 
-/// A study as it is to be read.
+/// The page of a study.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Article {
     /// Heading.
     pub title: String,
     /// How much was run, in a few words.
     pub run: String,
-    /// What was found, in words, the most important first.
+    /// The findings in sentences, the most important first.
     pub findings: Vec<String>,
     /// Body.
     pub sections: Vec<Section>,
-    /// What the study was run with.
+    /// The settings of the study.
     pub settings: Vec<(String, String)>,
 }
 
@@ -99,7 +99,7 @@ impl Article {
     }
 }
 
-/// Columns of equal width for a terminal, the first `left` of them flush left.
+/// Cells in columns for a terminal, the first `left` columns aligned left.
 pub fn aligned(rows: &[Vec<String>], left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
@@ -119,12 +119,12 @@ pub fn aligned(rows: &[Vec<String>], left: usize) -> String {
 
 const MINUS: &str = "−";
 
-/// A number with that many significant digits, as people write it: `0.0234`, `12.3`, `1,234`.
+/// A number with this many significant digits: `0.0234`, `12.3`, `1234`.
 pub fn brief(x: f64, digits: i32) -> String {
     if !x.is_finite() {
         return "–".into();
     }
-    // What a sum to zero leaves of rounding errors is zero to people.
+    // Rounding errors of sums that are zero are shown as zero.
     if x.abs() < 1e-12 {
         return "0".into();
     }

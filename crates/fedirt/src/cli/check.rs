@@ -1,6 +1,6 @@
 //! `fedirt check`.
 
-use crate::args::{CheckArgs, MissingAnswersArg};
+use crate::args::CheckArgs;
 use crate::error::CliError;
 use crate::output::stdout;
 use fedirt::results::check_json;
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     let mut options = args.columns.read_options();
     options.weight.clone_from(&args.weight);
-    options.missing_is_wrong = args.missing_answers == Some(MissingAnswersArg::Wrong);
+    options.missing_is_wrong = args.missing_answers == Some(fedirt::MissingAnswers::Wrong);
     let mut errors = Vec::new();
     args.answers.add_to(&mut options, &mut errors);
     let reading = fedirt::read(crate::input::files(&args.files), &options);

@@ -1,7 +1,7 @@
 //! `fedirt demo`: a coordinator and three sites on this machine, with their pages, and a study that can be watched. They are
 //! the same programs as those of the other commands; only the officers are simulated.
 
-use crate::args::{DemoArgs, ModeArg};
+use crate::args::DemoArgs;
 use crate::coordinator::told as coordinator_told;
 use crate::error::CliError;
 use crate::output::stdout;
@@ -31,7 +31,7 @@ const EPSILON: f64 = 1.0;
 const DELTA: f64 = 1e-6;
 
 pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
-    if args.mode == ModeArg::Plain {
+    if args.mode == Mode::Plain {
         let reason =
             "a site's policy refuses it unless its officer changes the policy; choose secure or private";
         return Err(UsageError::Excluded { flag: "--mode plain", reason }.into());
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
         }
     };
     let files = answers(&place.join("data"))?;
-    let (hub, running) = coordinator(&place.join("hub"), mode(args.mode))?;
+    let (hub, running) = coordinator(&place.join("hub"), args.mode)?;
     let sites = SITES
         .iter()
         .map(|site| serve(&place.join(site), args.mode, (!args.by_hand).then_some(pace)))
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode, CliError> {
     stdout::print(&text)?;
     if !args.by_hand {
         std::thread::sleep(wait);
-        let budget = (args.mode == ModeArg::Private).then_some((EPSILON, DELTA));
+        let budget = (args.mode == Mode::Private).then_some((EPSILON, DELTA));
         for ((pages, invited), file) in sites.iter().zip(invitations).zip(&files) {
             pages.take_part(invited.invitation, file, "the demonstration", budget).map_err(told)?;
             std::thread::sleep(pace.min(Duration::from_secs(2)));
@@ -96,14 +96,6 @@ fn seconds(flag: &'static str, value: f64) -> Result<Duration, CliError> {
         let needed = "a number of seconds from 0 to 3600 is needed";
         UsageError::value(flag, value, needed).into()
     })
-}
-
-fn mode(mode: ModeArg) -> Mode {
-    match mode {
-        ModeArg::Plain => Mode::Plain,
-        ModeArg::Secure => Mode::Secure,
-        ModeArg::Private => Mode::Private,
-    }
 }
 
 /// A file of answers for each site.
@@ -152,9 +144,9 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
 }
 
 /// A site's pages.
-fn serve(place: &Path, mode: ModeArg, automatic: Option<Duration>) -> Result<Pages, CliError> {
+fn serve(place: &Path, mode: Mode, automatic: Option<Duration>) -> Result<Pages, CliError> {
     Home::init(place, &mut UnwrapErr(SysRng)).map_err(told)?;
-    if mode == ModeArg::Secure {
+    if mode == Mode::Secure {
         // The study is small and its students are made up: its officers consent to what exact sums tell.
         let path = place.join("policy.toml");
         let rules = std::fs::read_to_string(&path).map_err(CliError::file(&path))?;

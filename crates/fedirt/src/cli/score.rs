@@ -1,6 +1,6 @@
 //! `fedirt score`.
 
-use crate::args::{MethodArg, MissingAnswersArg, PriorArg, ScoreArgs};
+use crate::args::{MethodArg, PriorArg, ScoreArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::progress::Progress;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     progress.say("reading");
     let (mut read_options, mut errors) = (args.columns.read_options(), Vec::new());
     read_options.weight.clone_from(&args.weight);
-    read_options.missing_is_wrong = args.missing_answers == Some(MissingAnswersArg::Wrong);
+    read_options.missing_is_wrong = args.missing_answers == Some(fedirt::MissingAnswers::Wrong);
     args.answers.add_to(&mut read_options, &mut errors);
     let reading = fedirt_data::read(crate::input::files(&args.files), &read_options).map_err(CliError::from);
     let (fit, reading) = match (read_fit(&args.fit), reading) {

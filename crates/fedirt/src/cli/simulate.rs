@@ -4,7 +4,7 @@ use crate::args::SimulateArgs;
 use crate::error::CliError;
 use fedirt_data::files::replace;
 use fedirt_model::responses::MISSING;
-use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, Spec, Truth};
+use fedirt_model::simulate::{MIXED, Missing, SiteEffects, SiteRows, Spec, Truth};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,7 +46,8 @@ pub(crate) fn write_sites(paths: &[PathBuf], spec: &Spec, truth: &Truth) -> Resu
 }
 
 fn spec(args: &SimulateArgs) -> Spec {
-    let polytomous = matches!(args.model.as_str(), "pcm" | "gpcm" | "grm" | "mixed");
+    let model = fedirt_model::items::model(&args.model);
+    let polytomous = model.map_or(args.model == MIXED, |model| model.polytomous());
     Spec {
         sites: args.sites,
         students: args.students.clone(),

@@ -85,7 +85,7 @@ pub fn bounds(cells: &[Cell]) -> Vec<Bound> {
 #[cfg(test)]
 mod tests {
     use super::super::condition::Condition;
-    use super::super::record::Record;
+    use super::super::record::AttackRecord;
     use super::super::summary::cells;
     use super::super::whole::Rows;
     use super::*;
@@ -99,8 +99,8 @@ mod tests {
         for (name, found) in attacks {
             for (seed, found) in found.iter().enumerate() {
                 let (found, guess) = (rows(*found), rows(5));
-                let record = Record::new(&condition, seed as u64, name, &[4.0, 6.0], found, guess);
-                records.push(Record { epsilon: Some(1.0), ..record });
+                let record = AttackRecord::new(&condition, seed as u64, name, &[4.0, 6.0], found, guess);
+                records.push(AttackRecord { epsilon: Some(1.0), ..record });
             }
         }
         cells(&records)

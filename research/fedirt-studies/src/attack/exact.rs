@@ -4,7 +4,7 @@ use super::condition::{Condition, Protocol};
 use super::equations::{Block, Equations};
 use super::matrix::Matrix;
 use super::patterns::{self, cells, probabilities, published};
-use super::record::Record;
+use super::record::AttackRecord;
 use super::transcript::{Exchange, Transcript, asked};
 use super::whole::{Rows, rounded};
 use crate::StudyError;
@@ -22,7 +22,7 @@ const TOLERANCE: f64 = 1e-6;
 const SCHOOL: usize = 0;
 
 /// The school's rows from its own numbers, or all rows from sums over all schools.
-pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, StudyError> {
+pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<AttackRecord>, StudyError> {
     let data = condition.data(seed);
     let algorithm = match condition.protocol {
         Protocol::Secure => AlgorithmKind::Newton,
@@ -37,22 +37,22 @@ pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, St
     let students: f64 = truth.iter().sum();
     let model = probabilities(&transcript.fitted(SCHOOL)?);
     let expected: Vec<f64> = model.iter().map(|p| p * students).collect();
-    let seen = Seen { data: &data, transcript: &transcript, pooled };
-    let sheet = Sheet { condition, seed, truth: &truth, guess: Rows::new(&expected, &truth) };
+    let seen = CoordinatorView { data: &data, transcript: &transcript, pooled };
+    let sheet = AttackTarget { condition, seed, truth: &truth, guess: Rows::new(&expected, &truth) };
     match condition.protocol {
         Protocol::Secure => sheet.newton(&seen),
         _ => sheet.gradients(&seen),
     }
 }
 
-/// What the attacker sees.
-struct Seen<'a> {
+/// What the attacker observes: the coordinator's view of the run.
+struct CoordinatorView<'a> {
     data: &'a Simulated,
     transcript: &'a Transcript,
     pooled: bool,
 }
 
-impl Seen<'_> {
+impl CoordinatorView<'_> {
     fn told(&self, exchange: &Exchange) -> Vec<f64> {
         if self.pooled { exchange.sum() } else { exchange.of_site(SCHOOL) }
     }
@@ -68,17 +68,17 @@ impl Seen<'_> {
     }
 }
 
-/// What is to be found, and what is known of it without an attack.
-struct Sheet<'a> {
+/// The rows that the attack looks for, and how many of them can be guessed without it.
+struct AttackTarget<'a> {
     condition: &'a Condition,
     seed: u64,
     truth: &'a [f64],
     guess: Rows,
 }
 
-impl Sheet<'_> {
+impl AttackTarget<'_> {
     /// From log-likelihoods and gradients; at the end from gradients alone.
-    fn gradients(&self, seen: &Seen<'_>) -> Result<Vec<Record>, StudyError> {
+    fn gradients(&self, seen: &CoordinatorView<'_>) -> Result<Vec<AttackRecord>, StudyError> {
         let exchanges = seen.transcript.published();
         let most = self.condition.rounds.iter().map(|r| r.unwrap_or(usize::MAX)).max().unwrap_or(0);
         let mut blocks = Vec::new();
@@ -92,13 +92,14 @@ impl Sheet<'_> {
             self.series("log-likelihoods and gradients", &blocks, run, decimals, |_| true, &mut records);
         }
         let last = self.condition.rounds.last().copied().flatten();
-        let alone = Sheet { condition: &Condition { rounds: vec![last], ..self.condition.clone() }, ..*self };
+        let alone =
+            AttackTarget { condition: &Condition { rounds: vec![last], ..self.condition.clone() }, ..*self };
         alone.series("gradients alone", &blocks, run, None, |number| number > 0, &mut records);
         Ok(records)
     }
 
     /// From pair tables and Newton rounds; at the end with the closing sums.
-    fn newton(&self, seen: &Seen<'_>) -> Result<Vec<Record>, StudyError> {
+    fn newton(&self, seen: &CoordinatorView<'_>) -> Result<Vec<AttackRecord>, StudyError> {
         let (mut opening, mut rounds, mut closing) = (Vec::new(), Vec::new(), Vec::new());
         for exchange in seen.transcript.exchanges() {
             let kind = match exchange.request.ask {
@@ -131,7 +132,7 @@ impl Sheet<'_> {
         run: usize,
         decimals: Option<u32>,
         wanted: impl Fn(usize) -> bool + Copy,
-        records: &mut Vec<Record>,
+        records: &mut Vec<AttackRecord>,
     ) {
         let mut found = None;
         for &limit in &self.condition.rounds {
@@ -170,15 +171,15 @@ impl Sheet<'_> {
         rounds_run: usize,
         decimals: Option<u32>,
         outcome: Outcome,
-    ) -> Record {
-        Record {
+    ) -> AttackRecord {
+        AttackRecord {
             rounds_limit: limit,
             rounds,
             rounds_run,
             decimals,
             numbers: outcome.numbers,
             certain: outcome.certain,
-            ..Record::new(self.condition, self.seed, attack, self.truth, outcome.rows, self.guess)
+            ..AttackRecord::new(self.condition, self.seed, attack, self.truth, outcome.rows, self.guess)
         }
     }
 }

@@ -5,7 +5,7 @@ use super::bound::{Bound, bounds};
 use super::condition::{Condition, Protocol};
 use super::figures::{at_a_glance, by_rounds};
 use super::noisy::DELTA;
-use super::record::Record;
+use super::record::AttackRecord;
 use super::summary::{Cell, cells};
 use super::words::{HEADERS, findings, line, text};
 use crate::StudyError;
@@ -30,7 +30,7 @@ struct Document<'a> {
 }
 
 /// The study written up. Files: `attack.csv`, `attack.json`, pictures as SVG and PNG, `index.html`.
-pub fn report(options: &Options, records: &[Record]) -> Result<StudyOutput, StudyError> {
+pub fn report(options: &Options, records: &[AttackRecord]) -> Result<StudyOutput, StudyError> {
     let cells = cells(records);
     let data = vec![
         DataFile::new("attack.csv", csv(records), "every attack on every data set"),
@@ -44,7 +44,7 @@ pub fn report(options: &Options, records: &[Record]) -> Result<StudyOutput, Stud
 }
 
 /// One row per attack and data set.
-fn csv(records: &[Record]) -> String {
+fn csv(records: &[AttackRecord]) -> String {
     let mut out = String::from(
         "protocol,items,sites,students,effects,seed,attack,rounds,rounds_run,decimals,epsilon,numbers,rows,found,certain,guess,guess_rounded,guess_remainder,guess_likeliest\n",
     );

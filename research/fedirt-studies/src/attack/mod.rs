@@ -1,4 +1,4 @@
-//! What the sums reveal: response rows rebuilt from the transcript of an honest run.
+//! Reconstruction attack: response rows from the transcript of an honest run.
 //!
 //! Every number that a school sends is a sum over its students, and a student's part depends on nothing but the
 //! parameters, which are broadcast, and the pattern of answers, of which there are 2^J. So each number is a linear
@@ -14,7 +14,7 @@
 //! | `tilt` | from noisy sums and a model to the likeliest counts |
 //! | `whole` | from counts to rows, and the guess without any attack |
 //! | `exact`, `noisy` | the attacks |
-//! | `record`, `summary`, `bound`, `words`, `files`, `figures` | what came of them |
+//! | `record`, `summary`, `bound`, `words`, `files`, `figures` | results |
 
 mod bound;
 mod condition;
@@ -38,7 +38,7 @@ mod words;
 pub use bound::{AtMost, Bound, bounds};
 pub use condition::{Condition, Protocol};
 pub use files::report;
-pub use record::Record;
+pub use record::AttackRecord;
 pub use summary::{Cell, cells};
 
 use crate::StudyError;
@@ -46,7 +46,7 @@ use crate::harness::{self, Journal, Watch};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 
-/// What is to be tried.
+/// The options of the study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// Seeds per condition; `private` has a hundred times as many.
@@ -102,7 +102,7 @@ impl Task {
     }
 
     /// Runs the protocol honestly, and attacks its transcript.
-    pub fn run(&self) -> Result<Vec<Record>, StudyError> {
+    pub fn run(&self) -> Result<Vec<AttackRecord>, StudyError> {
         match self.condition.protocol {
             Protocol::Private => noisy::attack(&self.condition, self.seed),
             _ => exact::attack(&self.condition, self.seed),
@@ -115,7 +115,7 @@ pub fn run<W: Write + Send>(
     options: &Options,
     journal: Journal<W>,
     watch: &dyn Watch,
-) -> Result<Vec<Record>, StudyError> {
+) -> Result<Vec<AttackRecord>, StudyError> {
     let records = harness::run(&options.tasks(), Task::key, Task::run, journal, watch)?;
     Ok(records.into_iter().flatten().collect())
 }

@@ -4,7 +4,7 @@ use super::condition::Condition;
 use super::equations::{Block, Equations};
 use super::matrix::Matrix;
 use super::patterns::{self, Point, cells, probabilities};
-use super::record::Record;
+use super::record::AttackRecord;
 use super::tilt::likeliest_counts;
 use super::whole::{Rows, rounded};
 use crate::StudyError;
@@ -28,7 +28,7 @@ const NO_NOISE: f64 = 1e8;
 const SCHOOL: usize = 0;
 
 /// All rows from the sums, and the rows of one school by an attacker who knows those of all the others.
-pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, StudyError> {
+pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<AttackRecord>, StudyError> {
     let data = condition.data(seed);
     let all = patterns::counts(&data.tables, condition.items);
     let school = patterns::counts([&data.tables[SCHOOL]], condition.items);
@@ -47,13 +47,13 @@ pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<Record>, St
             let likeliest = likeliest_counts(matrix, told, &expected);
             for (way, counts) in [("least squares", least_squares), ("likeliest counts", likeliest)] {
                 let (attack, found) = (format!("{way} of {target}"), Rows::new(&counts, truth));
-                records.push(Record {
+                records.push(AttackRecord {
                     rounds: run.blocks.len(),
                     rounds_run: run.blocks.len(),
                     epsilon,
                     numbers: equations.len(),
                     certain: epsilon.is_none() && equations.explained_by(&rounded(&counts)),
-                    ..Record::new(condition, seed, &attack, truth, found, guess)
+                    ..AttackRecord::new(condition, seed, &attack, truth, found, guess)
                 });
             }
         }

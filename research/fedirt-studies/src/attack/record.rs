@@ -1,4 +1,4 @@
-//! What one attack on one data set came to.
+//! The result of one attack on one data set.
 
 use super::condition::{Condition, Protocol};
 use super::whole::Rows;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One attack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct AttackRecord {
     /// Name of the condition.
     pub condition: String,
     /// What was run.
@@ -51,7 +51,7 @@ pub struct Record {
     pub guess_likeliest: usize,
 }
 
-impl Record {
+impl AttackRecord {
     pub(super) fn new(
         condition: &Condition,
         seed: u64,

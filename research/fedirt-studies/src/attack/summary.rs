@@ -2,7 +2,7 @@
 
 use super::bound::limit;
 use super::condition::Protocol;
-use super::record::Record;
+use super::record::AttackRecord;
 use serde::Serialize;
 
 /// One attack under one condition, over its seeds.
@@ -66,15 +66,15 @@ impl Cell {
         self.beyond_limits.is_some_and(|(low, _)| low > 0.0)
     }
 
-    fn new(records: &[&Record]) -> Option<Self> {
+    fn new(records: &[&AttackRecord]) -> Option<Self> {
         let first = records.first()?;
         let n = records.len() as f64;
-        let mean = |of: &dyn Fn(&Record) -> f64| records.iter().map(|r| of(r)).sum::<f64>() / n;
-        let range = |of: &dyn Fn(&Record) -> usize| {
+        let mean = |of: &dyn Fn(&AttackRecord) -> f64| records.iter().map(|r| of(r)).sum::<f64>() / n;
+        let range = |of: &dyn Fn(&AttackRecord) -> usize| {
             let values = || records.iter().map(|r| of(r));
             (values().min().unwrap_or(0), values().max().unwrap_or(0))
         };
-        let difference = |r: &Record| r.found as f64 - r.guess as f64;
+        let difference = |r: &AttackRecord| r.found as f64 - r.guess as f64;
         let beyond = mean(&difference);
         let squares = mean(&|r| (difference(r) - beyond).powi(2));
         Some(Self {
@@ -103,15 +103,15 @@ impl Cell {
 }
 
 /// Cells in the order of the records.
-pub fn cells(records: &[Record]) -> Vec<Cell> {
-    let same = |a: &Record, b: &Record| {
+pub fn cells(records: &[AttackRecord]) -> Vec<Cell> {
+    let same = |a: &AttackRecord, b: &AttackRecord| {
         a.condition == b.condition
             && a.attack == b.attack
             && a.rounds_limit == b.rounds_limit
             && a.decimals == b.decimals
             && a.epsilon == b.epsilon
     };
-    let mut groups: Vec<Vec<&Record>> = Vec::new();
+    let mut groups: Vec<Vec<&AttackRecord>> = Vec::new();
     for record in records {
         match groups.iter_mut().find(|group| same(group[0], record)) {
             Some(group) => group.push(record),
@@ -134,7 +134,7 @@ mod tests {
         let condition = &Condition::quick()[0];
         let record = |seed, found, guess| {
             let rows = |n| Rows { rounded: n, remainder: 0, likeliest: 0 };
-            Record::new(condition, seed, "a", &[4.0, 6.0], rows(found), rows(guess))
+            AttackRecord::new(condition, seed, "a", &[4.0, 6.0], rows(found), rows(guess))
         };
         let cell = cells(&[record(1, 10, 3), record(2, 9, 4), record(3, 8, 5)]).remove(0);
         assert_eq!((cell.rows, cell.found, cell.found_range), (10, 9.0, (8, 10)));

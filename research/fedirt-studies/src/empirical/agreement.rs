@@ -1,7 +1,7 @@
 //! How far the private methods agree with FedIRT, over all draws of their noise.
 
 use super::page::{Read, Shown, difficulties, effects, slopes};
-use super::{Empirical, Record};
+use super::{Empirical, MethodRun};
 use crate::publish::brief;
 
 /// Of the pairs of which both are finite.
@@ -38,13 +38,13 @@ fn over_draws(values: &[f64]) -> String {
     if values.len() == 1 { mean } else { format!("{mean} ({} to {})", brief(low, 2), brief(high, 2)) }
 }
 
-fn values(record: &Record, read: Read) -> Vec<f64> {
+fn values(record: &MethodRun, read: Read) -> Vec<f64> {
     read(&record.estimates).into_iter().map(|(value, _)| value).collect()
 }
 
 impl Empirical {
     /// What was found, in words: what was left out first.
-    pub(super) fn findings(&self, records: &[Record], [a, b, s]: [&[Vec<Shown>]; 3]) -> Vec<String> {
+    pub(super) fn findings(&self, records: &[MethodRun], [a, b, s]: [&[Vec<Shown>]; 3]) -> Vec<String> {
         let mut out = self.data.remarks.clone();
         out.extend(self.without_effect(s));
         if self.data.frame.items.iter().any(|(_, model, _)| model == "gpcm") {
@@ -61,10 +61,10 @@ impl Empirical {
             ));
         }
         let Some(own) = records.iter().find(|r| r.method == 0) else { return out };
-        let spread = |r: &Record| root_mean_square(values(r, effects).into_iter());
-        let error = |r: &Record| root_mean_square(r.estimates.se_s.iter().copied().flatten());
+        let spread = |r: &MethodRun| root_mean_square(values(r, effects).into_iter());
+        let error = |r: &MethodRun| root_mean_square(r.estimates.se_s.iter().copied().flatten());
         for (method, entry) in self.methods.iter().enumerate().skip(1) {
-            let draws = |f: &dyn Fn(&Record) -> Option<f64>| {
+            let draws = |f: &dyn Fn(&MethodRun) -> Option<f64>| {
                 over_draws(&records.iter().filter(|r| r.method == method).filter_map(f).collect::<Vec<f64>>())
             };
             let with = |read: Read| draws(&|r| correlation(&values(own, read), &values(r, read)));

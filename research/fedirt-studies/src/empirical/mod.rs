@@ -1,14 +1,14 @@
 //! The paper's empirical study on any file: FedIRT and FedIRT-DP side by side, and the private default beside them.
 //!
-//! Private methods are run several times with fresh noise, so that one sees what the noise does. Their noise comes from
-//! a seed, which makes the study repeatable, and no protection of anybody.
+//! Private methods are run several times with different noise, which shows its influence. The noise comes from a seed, which
+//! makes the study reproducible and therefore not private.
 
 mod agreement;
 mod page;
 
 use crate::StudyError;
 use crate::fedirt_dp::Settings;
-use crate::paper::{Estimates, Frame, Method, Schools};
+use crate::paper::{Estimates, ItemsAndSites, Method, SchoolEffects};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub struct Options {
     /// ε of the private methods.
     pub epsilon: f64,
-    /// How often noise is drawn.
+    /// Number of draws of the noise.
     pub draws: u64,
     /// Seed of the noise.
     pub seed: u64,
@@ -29,7 +29,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Data {
     /// Items and sites.
-    pub frame: Frame,
+    pub frame: ItemsAndSites,
     /// One table per site, one column per item.
     pub tables: Vec<ResponseTable>,
     /// What was left out, in sentences.
@@ -79,7 +79,7 @@ impl Data {
             let model = if codes[j].len() == 2 { "2pl" } else { "gpcm" };
             (items[j].clone(), model.to_owned(), codes[j].clone())
         };
-        let frame = Frame { items: used.into_iter().map(item).collect(), sites: named };
+        let frame = ItemsAndSites { items: used.into_iter().map(item).collect(), sites: named };
         Ok(Self { frame, tables, remarks })
     }
 
@@ -111,7 +111,7 @@ pub struct Task {
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct MethodRun {
     /// Position of the method.
     pub method: usize,
     /// Number of the draw of noise.
@@ -125,9 +125,9 @@ impl Empirical {
     pub fn new(data: Data, options: Options) -> Result<Self, StudyError> {
         let epsilon = options.epsilon;
         let methods = vec![
-            Method::fedirt(Schools::Fixed),
-            Method::published(epsilon, Settings::published(), Schools::Fixed, ("", ""))?,
-            Method::score2(epsilon, false, Schools::Fixed)?,
+            Method::fedirt(SchoolEffects::Fixed),
+            Method::published(epsilon, Settings::published(), SchoolEffects::Fixed, ("", ""))?,
+            Method::score2(epsilon, false, SchoolEffects::Fixed)?,
         ];
         Ok(Self { options, data, methods })
     }
@@ -147,18 +147,18 @@ impl Empirical {
     }
 
     /// Estimates.
-    pub fn run(&self, task: &Task) -> Result<Record, StudyError> {
+    pub fn run(&self, task: &Task) -> Result<MethodRun, StudyError> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed);
         rng.set_stream(16 * (task.draw + 1) + task.method as u64);
         let estimates = self.methods[task.method].estimate(&self.data.frame, &self.data.tables, &mut rng)?;
-        Ok(Record { method: task.method, draw: task.draw, estimates })
+        Ok(MethodRun { method: task.method, draw: task.draw, estimates })
     }
 
     /// What makes a journal that of this study: a digest of the answers stands for them.
     pub fn identity(&self) -> Result<String, serde_json::Error> {
         let mut digest = 0xcbf2_9ce4_8422_2325_u64;
         for byte in self.data.tables.iter().flat_map(|t| t.rows().flatten()) {
-            // FNV-1a: it tells files apart, and need not withstand anybody.
+            // FNV-1a, because the hash need not be cryptographic.
             digest = (digest ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
         }
         let frame = (&self.data.frame.items, &self.data.frame.sites);

@@ -1,6 +1,6 @@
-//! The empirical study, told.
+//! The page of the empirical study.
 
-use super::{Empirical, Record};
+use super::{Empirical, MethodRun};
 use crate::StudyError;
 use crate::paper::{Estimates, Method};
 use crate::publish::{Article, DataFile, Section, StudyOutput, aligned};
@@ -38,7 +38,7 @@ pub(super) fn effects(found: &Estimates) -> Vec<(f64, Option<f64>)> {
 }
 
 /// All parameters of a kind, method by method.
-fn shown(study: &Empirical, records: &[Record], read: Read) -> Vec<Vec<Shown>> {
+fn shown(study: &Empirical, records: &[MethodRun], read: Read) -> Vec<Vec<Shown>> {
     let one = |method: usize| {
         let draws: Vec<Vec<(f64, Option<f64>)>> =
             records.iter().filter(|r| r.method == method).map(|r| read(&r.estimates)).collect();
@@ -88,7 +88,7 @@ impl Empirical {
     }
 
     /// What was found, as files and as text.
-    pub fn report(&self, records: &[Record]) -> Result<StudyOutput, StudyError> {
+    pub fn report(&self, records: &[MethodRun]) -> Result<StudyOutput, StudyError> {
         let (a, b, s) =
             (shown(self, records, slopes), shown(self, records, difficulties), shown(self, records, effects));
         let items: Vec<String> = self.data.frame.items.iter().map(|(name, ..)| name.clone()).collect();
@@ -225,7 +225,7 @@ impl Empirical {
         out
     }
 
-    fn csv(&self, records: &[Record], kinds: [(&str, &Vec<String>, Read); 3]) -> String {
+    fn csv(&self, records: &[MethodRun], kinds: [(&str, &Vec<String>, Read); 3]) -> String {
         let mut out = String::from("method,draw,parameter,name,estimate,se\n");
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         for record in records {

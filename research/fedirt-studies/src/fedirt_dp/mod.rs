@@ -27,6 +27,7 @@ pub use settings::{Decay, LearningRates, SampleWeight, Settings};
 
 use adam::Adam;
 use fedirt_model::private::PrivateError;
+use fedirt_model::quadrature::{GridSpec, Weighting};
 
 /// Rounds in which slopes are kept within [`SLOPES`].
 const CLAMPED_ROUNDS: usize = 10;
@@ -37,6 +38,9 @@ const AVERAGED_ROUNDS: usize = 10;
 /// Bounds of log a, and of |b| and |s|, that noise alone would reach.
 const LOG_SLOPE: (f64, f64) = (-4.0, 3.0);
 const FURTHEST: f64 = 8.0;
+
+/// The paper's quadrature: q = 21, θ₀ = 5, weights are masses of bins.
+pub(crate) const PAPER_GRID: GridSpec = GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper };
 
 /// What the machine wants.
 #[derive(Debug)]

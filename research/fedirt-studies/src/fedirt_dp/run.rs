@@ -20,10 +20,10 @@ use rand::{CryptoRng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-/// Who makes the noise.
+/// Who adds the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoiseAt {
-    /// Each site makes a share, so that nobody sees an exact sum.
+    /// Each site adds a share, so that nobody sees an exact sum.
     Sites {
         /// Sites that may work with the coordinator: the noise of the others is still enough.
         colluders: usize,

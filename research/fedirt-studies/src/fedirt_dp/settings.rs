@@ -1,12 +1,12 @@
-//! How FedIRT-DP descends: rounds, sampling, clipping and learning rates, with the settings that were studied.
+//! The settings of FedIRT-DP: rounds, sampling, clipping and learning rates, with the settings of the paper and tuned ones.
 
 use serde::{Deserialize, Serialize};
 
-/// How learning rates go down over the planned rounds.
+/// The decay of the learning rates over the planned rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decay {
-    /// They do not.
+    /// Constant rates.
     Constant,
     /// In round t of R the rate is (1 − (t − 1)/R) of the first.
     Linear,
@@ -63,7 +63,7 @@ pub struct Settings {
     pub clip: f64,
     /// Learning rates of the first round.
     pub learning_rates: LearningRates,
-    /// How they go down.
+    /// The decay of the learning rates.
     pub decay: Decay,
     /// Ends the run when no coordinate of the noisy gradient exceeds this number and no parameter x moved by more
     /// than this number times max(1, |x|).

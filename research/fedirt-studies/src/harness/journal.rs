@@ -1,4 +1,4 @@
-//! What has been done so far, line by line: the settings, then one record a task.
+//! The journal of a study: one line with the settings, and then one line per finished task.
 
 use crate::StudyError;
 use serde::de::DeserializeOwned;
@@ -23,25 +23,25 @@ pub struct Journal<W> {
 }
 
 impl Journal<std::io::Sink> {
-    /// Nothing was done, and nothing is kept.
+    /// An empty journal that is not written anywhere.
     pub fn none() -> Self {
         Self { records: HashMap::new(), out: None }
     }
 }
 
 impl<W: Write> Journal<W> {
-    /// A new journal. Settings are a text that is the same for the same study.
+    /// A new journal. `settings` identifies the study.
     pub fn begin(settings: &str, out: W) -> Result<Self, StudyError> {
         let mut journal = Self { records: HashMap::new(), out: Some(out) };
         journal.add(SETTINGS, &settings)?;
         Ok(journal)
     }
 
-    /// A journal that was read, and is written anew. A last line that was cut off counts as not written.
+    /// Resumes a journal: reads its text and writes a new one. An incomplete last line is ignored.
     pub fn resume(settings: &str, text: &str, out: W) -> Result<Self, StudyError> {
         let mut journal = Self::begin(settings, out)?;
         let mut lines = text.split_inclusive('\n').enumerate();
-        // A first line that was cut off was the only one: nothing was done yet.
+        // If the first line is incomplete, no task was finished.
         if let Some((_, line)) = lines.next().filter(|(_, line)| line.ends_with('\n')) {
             let begun = serde_json::from_str::<Line<String>>(line).ok();
             if begun.is_none_or(|line| line.key != SETTINGS || line.record != settings) {
@@ -62,7 +62,7 @@ impl<W: Write> Journal<W> {
         Ok(Journal { records: self.records, out: self.out.map(to).transpose()? })
     }
 
-    /// The record of a task that was done.
+    /// The record of a finished task.
     pub(super) fn find<R: DeserializeOwned>(&self, key: &str) -> Result<Option<R>, StudyError> {
         let Some(record) = self.records.get(key) else { return Ok(None) };
         R::deserialize(record)
@@ -70,7 +70,7 @@ impl<W: Write> Journal<W> {
             .map_err(|error| StudyError::JournalRecord { key: key.to_owned(), error })
     }
 
-    /// Writes a record, whole, before anything else happens.
+    /// Writes a record and flushes the writer.
     pub(super) fn add<R: Serialize>(&mut self, key: &str, record: &R) -> Result<(), StudyError> {
         let Some(out) = &mut self.out else { return Ok(()) };
         let line = Line { key: key.to_owned(), record };

@@ -1,7 +1,7 @@
-//! Many independent tasks in parallel, each of which is done once.
+//! Runs many independent tasks in parallel, each of them once.
 //!
-//! A task has a key, and its record depends on nothing but the settings and that key. So the records of a study are
-//! the same for any number of threads, and a study that was stopped goes on where its [`Journal`] ends.
+//! A task has a key, and its record depends only on the settings and that key. So the records of a study are the same for
+//! any number of threads, and an interrupted study can be resumed from its [`Journal`].
 
 mod journal;
 
@@ -14,15 +14,15 @@ use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::sync::Mutex;
 
-/// Who is told how far a study is.
+/// An observer of the progress of a study.
 pub trait Watch: Sync {
-    /// So many tasks are to be done, and so many were found done.
+    /// The study begins with this many tasks, of which `done` are in the journal.
     fn begin(&self, tasks: usize, done: usize);
-    /// One more is done.
+    /// One more task is done.
     fn done(&self);
 }
 
-/// Nobody is told.
+/// No observer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 
@@ -31,7 +31,7 @@ impl Watch for Unwatched {
     fn done(&self) {}
 }
 
-/// The record of every task, in the order of the tasks. What the journal holds is not done again.
+/// The record of every task, in the order of the tasks. Tasks in the journal are not repeated.
 pub fn run<T, R, W>(
     tasks: &[T],
     key: impl Fn(&T) -> String + Sync,
@@ -53,7 +53,7 @@ where
     found
         .into_par_iter()
         .zip(tasks)
-        // Tasks differ in length: none should wait behind another in a batch.
+        // Without batches, because tasks differ in length.
         .with_max_len(1)
         .map(|(found, task)| match found {
             Some(record) => Ok(record),
@@ -115,7 +115,7 @@ mod tests {
         let text = String::from_utf8(file).expect("text");
         let other = Journal::resume("nine sites", &text, Vec::new());
         assert!(matches!(other, Err(StudyError::JournalSettings)));
-        // What does not say which study it is of is of none; what was cut off there has no records.
+        // A journal without settings belongs to no study; one whose settings are incomplete has no records.
         let unnamed = Journal::resume("ten sites", "{\"key\":\"4\",\"record\":2.0}\n", Vec::new());
         assert!(matches!(unnamed, Err(StudyError::JournalSettings)));
         assert!(Journal::resume("ten sites", &text[..9], Vec::new()).is_ok());

@@ -1,9 +1,9 @@
-//! How each method estimates.
+//! The estimates of each method.
 
-use super::method::{How, Method, Schools};
+use super::method::{Estimator, Method, SchoolEffects};
 use crate::StudyError;
 use crate::fedirt_dp;
-use crate::private::{self, published};
+use crate::private;
 use fedirt_model::centre::{AlgorithmKind, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::Effects;
@@ -21,16 +21,16 @@ use serde::{Deserialize, Serialize};
 /// Tolerance of what is maximised to the end: the largest gradient per student.
 const TOLERANCE: f64 = 1e-8;
 
-/// What is public about the data before anyone estimates.
+/// Items and sites of a data set, which are public.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
+pub struct ItemsAndSites {
     /// Items: name, model, and the codes of their categories, lowest first.
     pub items: Vec<(String, String, Vec<u8>)>,
     /// Sites with their students.
     pub sites: Vec<(String, u64)>,
 }
 
-/// What a method found.
+/// The estimates of a method.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Estimates {
     /// Slopes.
@@ -48,7 +48,7 @@ pub struct Estimates {
     pub se_s: Vec<Option<f64>>,
 }
 
-/// JSON has null for what is not a number.
+/// Reads `null` as NaN, because JSON has no NaN.
 fn with_gaps<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
     let values = Vec::<Option<f64>>::deserialize(from)?;
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
@@ -58,14 +58,14 @@ impl Method {
     /// Estimates from these tables. Noise comes from `rng`.
     pub fn estimate(
         &self,
-        frame: &Frame,
+        frame: &ItemsAndSites,
         tables: &[ResponseTable],
         rng: &mut ChaCha8Rng,
     ) -> Result<Estimates, StudyError> {
         let effects = match self.schools {
-            Schools::None | Schools::AveragedEap => Effects::None,
-            Schools::Fixed => Effects::Fixed,
-            Schools::Random => Effects::Random,
+            SchoolEffects::None | SchoolEffects::AveragedEap => Effects::None,
+            SchoolEffects::Fixed => Effects::Fixed,
+            SchoolEffects::Random => Effects::Random,
         };
         let run = |algorithm, rounds| Plan {
             items: item_plans(frame),
@@ -78,24 +78,24 @@ impl Method {
         let sites = || frame.sites.iter().map(|(name, _)| name.clone()).zip(tables.iter().cloned()).collect();
         let named = |plan| in_process::run(plan, sites(), &mut Unobserved);
         let mut found = match &self.how {
-            How::Likelihood => read(&named(run(AlgorithmKind::Newton, 100))?.0.fit)?,
-            How::Pooled => {
+            Estimator::Likelihood => read(&named(run(AlgorithmKind::Newton, 100))?.0.fit)?,
+            Estimator::Pooled => {
                 let all = vec![("all".to_owned(), pool(tables)?)];
                 let plan = run(AlgorithmKind::Bfgs, 1000);
                 read(&in_process::run(plan, all, &mut Unobserved)?.0.fit)?
             }
-            How::Algorithm { algorithm, rounds, learning_rate, local_epochs } => {
+            Estimator::Algorithm { algorithm, rounds, learning_rate, local_epochs } => {
                 let mut plan = run(*algorithm, *rounds);
                 plan.settings.learning_rate = *learning_rate;
                 plan.settings.local_epochs = *local_epochs;
                 read(&named(plan)?.0.fit)?
             }
-            How::Robust { trimmed, rounds } => {
+            Estimator::Robust { trimmed, rounds } => {
                 let robust = if *trimmed >= 0.5 { Robust::Median } else { Robust::TrimmedMean(*trimmed) };
                 let plan = run(AlgorithmKind::Fedsgd, *rounds);
                 read(&in_process::run_robust(plan, sites(), robust, &mut Unobserved)?.0.fit)?
             }
-            How::Published { settings, noise_multiplier, .. } => {
+            Estimator::Published { settings, noise_multiplier, .. } => {
                 let mut plan = fedirt_dp::Plan::new(
                     design(frame)?,
                     effects,
@@ -103,7 +103,7 @@ impl Method {
                     *settings,
                     *noise_multiplier,
                 );
-                plan.grid = published::PAPER_GRID;
+                plan.grid = fedirt_dp::PAPER_GRID;
                 let found = fedirt_dp::run(plan, tables, rng)?;
                 let items = 0..frame.items.len();
                 Estimates {
@@ -113,7 +113,7 @@ impl Method {
                     ..Estimates::default()
                 }
             }
-            How::Score2 { mu, mixture, .. } => {
+            Estimator::Score2 { mu, mixture, .. } => {
                 let mut plan = Score2Plan::new(design(frame)?, effects, frame.sites.clone(), *mu)?;
                 plan.mixture = *mixture;
                 // The mixture adds coordinates, and with them noise.
@@ -129,18 +129,20 @@ impl Method {
                     se_s: found.sites().into_iter().map(|(_, se)| Some(se)).collect(),
                 }
             }
-            How::External { package } => return Err(StudyError::NoPackage { package: package.clone() }),
+            Estimator::External { package } => {
+                return Err(StudyError::NoPackage { package: package.clone() });
+            }
         };
         match self.schools {
-            Schools::AveragedEap => found.s = averaged_eaps(frame, &found, tables)?,
-            Schools::None => found.s.clear(),
-            Schools::Fixed | Schools::Random => {}
+            SchoolEffects::AveragedEap => found.s = averaged_eaps(frame, &found, tables)?,
+            SchoolEffects::None => found.s.clear(),
+            SchoolEffects::Fixed | SchoolEffects::Random => {}
         }
         Ok(found)
     }
 }
 
-fn design(frame: &Frame) -> Result<Design, StudyError> {
+fn design(frame: &ItemsAndSites) -> Result<Design, StudyError> {
     let item = |(column, (_, model, codes)): (usize, &(String, String, Vec<u8>))| DesignItem {
         column,
         model: model.clone(),
@@ -149,7 +151,7 @@ fn design(frame: &Frame) -> Result<Design, StudyError> {
     Ok(Design::try_from(frame.items.iter().enumerate().map(item).collect::<Vec<_>>())?)
 }
 
-fn item_plans(frame: &Frame) -> Vec<ItemPlan> {
+fn item_plans(frame: &ItemsAndSites) -> Vec<ItemPlan> {
     let plan = |(name, model, codes): &(String, String, Vec<u8>)| ItemPlan {
         name: name.clone(),
         model: Some(model.clone()),
@@ -168,7 +170,7 @@ pub(super) fn pool(tables: &[ResponseTable]) -> Result<ResponseTable, StudyError
     Ok(ResponseTable::new(students, items, cells)?)
 }
 
-/// The estimates of a fit; all of them, or the fit has failed.
+/// The estimates of a fit; an error if one is not finite.
 fn read(fit: &Fit) -> Result<Estimates, StudyError> {
     let mut out = Estimates::default();
     for item in &fit.items {
@@ -190,7 +192,11 @@ fn read(fit: &Fit) -> Result<Estimates, StudyError> {
 }
 
 /// Σ_i E(θ | x_i)/N_k with ability N(0, 1) in every school.
-fn averaged_eaps(frame: &Frame, found: &Estimates, tables: &[ResponseTable]) -> Result<Vec<f64>, StudyError> {
+fn averaged_eaps(
+    frame: &ItemsAndSites,
+    found: &Estimates,
+    tables: &[ResponseTable],
+) -> Result<Vec<f64>, StudyError> {
     let mut scored = Vec::with_capacity(frame.items.len());
     for ((_, name, _), (a, b)) in frame.items.iter().zip(found.a.iter().zip(&found.b)) {
         let model = items::model(name).ok_or_else(|| StudyError::UnknownModel { model: name.clone() })?;

@@ -1,6 +1,6 @@
 //! The study in files: replications and cells as tidy tables, settings and seeds as JSON.
 
-use super::{PaperStudy, Record, Summary};
+use super::{PaperStudy, Replication, Summary};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ impl PaperStudy {
     }
 
     /// `replications.csv`: one row per replication, method and kind of parameters.
-    pub fn replications_csv(&self, records: &[Record]) -> String {
+    pub fn replications_csv(&self, records: &[Replication]) -> String {
         let mut out = self.factor_names().join(",");
         out += ",replication,method,parameter,mse,bias,largest_distance,failure\n";
         for record in records {

@@ -1,4 +1,4 @@
-//! Who estimates: every way to calibrate that the studies compare.
+//! The methods that the studies compare.
 
 use crate::StudyError;
 use crate::fedirt_dp;
@@ -19,7 +19,7 @@ pub const AVERAGING: (usize, usize) = (40, 5);
 /// How item parameters are estimated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "how")]
-pub enum How {
+pub enum Estimator {
     /// FedIRT: the marginal likelihood of all sites, by Newton's method on sums.
     Likelihood,
     /// The marginal likelihood of one table with all rows, by another algorithm (BFGS).
@@ -50,7 +50,7 @@ pub enum How {
         rounds: usize,
         /// Step size.
         learning_rate: f64,
-        /// Steps at home between two rounds.
+        /// Local steps between two rounds.
         local_epochs: usize,
     },
     /// FedSGD with gradients that are combined robustly, which needs each site's own.
@@ -67,17 +67,17 @@ pub enum How {
     },
 }
 
-/// What is assumed about schools, and how their effects are estimated.
+/// The assumption about schools, and how their effects are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Schools {
-    /// None are assumed, and none estimated.
+pub enum SchoolEffects {
+    /// No school effects.
     None,
     /// Parameters, estimated together with the items.
     Fixed,
     /// Drawn from a normal distribution, whose SD is estimated.
     Random,
-    /// None are assumed; afterwards each school averages its students' expected abilities. The paper calls it random.
+    /// No school effects in the model; afterwards each school averages its students' EAP scores. The paper calls this random.
     AveragedEap,
 }
 
@@ -90,99 +90,104 @@ pub struct Method {
     pub label: String,
     /// Item parameters.
     #[serde(flatten)]
-    pub how: How,
-    /// Schools.
-    pub schools: Schools,
+    pub how: Estimator,
+    /// The treatment of schools.
+    pub schools: SchoolEffects,
 }
 
 impl Method {
-    fn new(name: &str, label: &str, how: How, schools: Schools) -> Self {
+    fn new(name: &str, label: &str, how: Estimator, schools: SchoolEffects) -> Self {
         Self { name: name.into(), label: label.into(), how, schools }
     }
 
     /// FedIRT.
-    pub fn fedirt(schools: Schools) -> Self {
+    pub fn fedirt(schools: SchoolEffects) -> Self {
         let (name, label) = match schools {
-            Schools::None => ("fedirt", "FedIRT"),
-            Schools::Fixed => ("fedirt_fixed", "FedIRT, fixed effects"),
-            Schools::Random => ("fedirt_random", "FedIRT, random effects"),
-            Schools::AveragedEap => ("fedirt_eap", "FedIRT, averaged EAPs"),
+            SchoolEffects::None => ("fedirt", "FedIRT"),
+            SchoolEffects::Fixed => ("fedirt_fixed", "FedIRT, fixed effects"),
+            SchoolEffects::Random => ("fedirt_random", "FedIRT, random effects"),
+            SchoolEffects::AveragedEap => ("fedirt_eap", "FedIRT, averaged EAPs"),
         };
-        Self::new(name, label, How::Likelihood, schools)
+        Self::new(name, label, Estimator::Likelihood, schools)
     }
 
     /// The pooled fit.
     pub fn pooled() -> Self {
-        Self::new("pooled", "pooled fit", How::Pooled, Schools::None)
+        Self::new("pooled", "pooled fit", Estimator::Pooled, SchoolEffects::None)
     }
 
     /// FedIRT-DP with these settings; `tag` and `remark` set it apart from others.
     pub fn published(
         epsilon: f64,
         settings: fedirt_dp::Settings,
-        schools: Schools,
+        schools: SchoolEffects,
         (tag, remark): (&str, &str),
     ) -> Result<Self, StudyError> {
         let budget = budget(epsilon)?;
         let rounds =
             u32::try_from(settings.rounds).map_err(|_| StudyError::TooManyRounds(settings.rounds))?;
         let noise_multiplier = noise_multiplier(budget, settings.sampling_rate, rounds)?;
-        let how = How::Published { epsilon, settings, noise_multiplier };
+        let how = Estimator::Published { epsilon, settings, noise_multiplier };
         let (name, label) =
             (format!("fedirt_dp{tag}_{epsilon}"), format!("FedIRT-DP{remark}, ε = {epsilon}"));
         Ok(Self { name, label, how, schools })
     }
 
     /// The private default.
-    pub fn score2(epsilon: f64, mixture: bool, schools: Schools) -> Result<Self, StudyError> {
+    pub fn score2(epsilon: f64, mixture: bool, schools: SchoolEffects) -> Result<Self, StudyError> {
         let (epsilon_, delta) = budget(epsilon)?;
         let mu = GaussianDp::for_budget(epsilon_, delta).mu();
         let (tag, remark) = if mixture { ("_mixture", " with mixture") } else { ("", "") };
         Ok(Self {
             name: format!("private{tag}_{epsilon}"),
             label: format!("private{remark}, ε = {epsilon}"),
-            how: How::Score2 { epsilon, mu, mixture },
+            how: Estimator::Score2 { epsilon, mu, mixture },
             schools,
         })
     }
 
     /// FedSGD with a budget of rounds.
     pub fn fedsgd() -> Self {
-        let how = How::Algorithm {
+        let how = Estimator::Algorithm {
             algorithm: AlgorithmKind::Fedsgd,
             rounds: SGD_ROUNDS,
             learning_rate: 1.0,
             local_epochs: 1,
         };
-        Self::new("fedsgd", &format!("FedSGD, {SGD_ROUNDS} rounds"), how, Schools::None)
+        Self::new("fedsgd", &format!("FedSGD, {SGD_ROUNDS} rounds"), how, SchoolEffects::None)
     }
 
     /// FedAvg with a budget of rounds.
     pub fn fedavg() -> Self {
-        let how = How::Algorithm {
+        let how = Estimator::Algorithm {
             algorithm: AlgorithmKind::Fedavg,
             rounds: AVERAGING.0,
             learning_rate: 1.0,
             local_epochs: AVERAGING.1,
         };
-        Self::new("fedavg", &format!("FedAvg, {} rounds of {}", AVERAGING.0, AVERAGING.1), how, Schools::None)
+        Self::new(
+            "fedavg",
+            &format!("FedAvg, {} rounds of {}", AVERAGING.0, AVERAGING.1),
+            how,
+            SchoolEffects::None,
+        )
     }
 
     /// Averages of the schools' own estimates.
     pub fn meta() -> Self {
-        let how = How::Algorithm {
+        let how = Estimator::Algorithm {
             algorithm: AlgorithmKind::Meta,
             rounds: SGD_ROUNDS,
             learning_rate: 1.0,
             local_epochs: 1,
         };
-        Self::new("meta", "meta-analysis", how, Schools::None)
+        Self::new("meta", "meta-analysis", how, SchoolEffects::None)
     }
 
     /// FedSGD on the trimmed means of the sites' gradients.
     pub fn trimmed() -> Self {
-        let how = How::Robust { trimmed: 0.2, rounds: SGD_ROUNDS };
-        Self::new("trimmed_mean", "trimmed mean of gradients", how, Schools::None)
+        let how = Estimator::Robust { trimmed: 0.2, rounds: SGD_ROUNDS };
+        Self::new("trimmed_mean", "trimmed mean of gradients", how, SchoolEffects::None)
     }
 
     /// FedSGD on their medians.
@@ -190,22 +195,22 @@ impl Method {
         Self::new(
             "median",
             "median of gradients",
-            How::Robust { trimmed: 0.5, rounds: SGD_ROUNDS },
-            Schools::None,
+            Estimator::Robust { trimmed: 0.5, rounds: SGD_ROUNDS },
+            SchoolEffects::None,
         )
     }
 
     /// A package of R.
     pub fn external(package: &str) -> Self {
-        Self::new(package, package, How::External { package: package.into() }, Schools::None)
+        Self::new(package, package, Estimator::External { package: package.into() }, SchoolEffects::None)
     }
 
-    /// What it does, in one sentence.
+    /// A description in one sentence.
     pub fn sentence(&self) -> String {
         let text = match &self.how {
-            How::Likelihood => "Newton's method on sums, sites apart".to_owned(),
-            How::Pooled => "all rows in one table, maximised by BFGS".to_owned(),
-            How::Published { settings, noise_multiplier, .. } => format!(
+            Estimator::Likelihood => "Newton's method on the sites' sums".to_owned(),
+            Estimator::Pooled => "all rows in one table, maximised by BFGS".to_owned(),
+            Estimator::Published { settings, noise_multiplier, .. } => format!(
                 "R = {} rounds, q_s = {}, C = {}, learning rate {}, σ = {}, the paper's quadrature (21 bins)",
                 settings.rounds,
                 settings.sampling_rate,
@@ -213,17 +218,17 @@ impl Method {
                 settings.learning_rates.slope,
                 brief(*noise_multiplier, 3)
             ),
-            How::Score2 { mu, .. } => format!("two rounds of whitened scores, μ = {}", brief(*mu, 3)),
-            How::Algorithm { algorithm: AlgorithmKind::Meta, .. } => {
+            Estimator::Score2 { mu, .. } => format!("two rounds of whitened scores, μ = {}", brief(*mu, 3)),
+            Estimator::Algorithm { algorithm: AlgorithmKind::Meta, .. } => {
                 "averages of the schools' own estimates, weighted by their students".to_owned()
             }
-            How::Algorithm { rounds, learning_rate, local_epochs, .. } => {
+            Estimator::Algorithm { rounds, learning_rate, local_epochs, .. } => {
                 format!("{rounds} rounds of {local_epochs} steps at the sites, learning rate {learning_rate}")
             }
-            How::Robust { rounds, .. } => {
+            Estimator::Robust { rounds, .. } => {
                 format!("FedSGD, {rounds} rounds; the server must see each site's gradient (plain mode only)")
             }
-            How::External { .. } => "a package of R on the pooled rows".to_owned(),
+            Estimator::External { .. } => "a package of R on the pooled rows".to_owned(),
         };
         format!("{}: {text}.", self.label)
     }

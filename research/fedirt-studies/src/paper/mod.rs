@@ -1,4 +1,4 @@
-//! The paper's studies: the same design, truth and criteria, and more methods beside each other.
+//! The paper's simulation studies with the same design, parameters and criteria, and with more methods.
 
 mod estimate;
 mod files;
@@ -15,9 +15,9 @@ mod summary;
 mod verdict;
 mod words;
 
-pub use estimate::{Estimates, Frame};
-pub use method::{AVERAGING, DELTA, How, Method, SGD_ROUNDS, Schools};
-pub use record::{Errors, Outcome, Record};
+pub use estimate::{Estimates, ItemsAndSites};
+pub use method::{AVERAGING, DELTA, Estimator, Method, SGD_ROUNDS, SchoolEffects};
+pub use record::{Errors, Outcome, Replication};
 pub use scenario::{Abilities, Extreme, Ranges, Scenario};
 pub use study1::SIZES;
 pub use summary::{Cell, Summary};
@@ -37,7 +37,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// As a number.
+    /// The number.
     pub fn get(self) -> u8 {
         match self {
             Self::One => 1,
@@ -56,7 +56,7 @@ pub struct Options {
     pub seed: u64,
     /// Where abilities come from.
     pub abilities: Abilities,
-    /// Packages of R that are run beside ours.
+    /// Packages of R that are run for comparison.
     pub packages: Vec<String>,
     /// Students of a school, where a study has several sizes; empty for all of them.
     pub sizes: Vec<usize>,
@@ -74,9 +74,9 @@ impl Default for Options {
 pub struct PaperStudy {
     /// Which one.
     pub number: Number,
-    /// What it asks.
+    /// The title.
     pub title: &'static str,
-    /// What was asked for.
+    /// The options.
     pub options: Options,
     /// Conditions.
     pub scenarios: Vec<Scenario>,
@@ -93,13 +93,13 @@ pub struct Task {
     pub replication: u64,
 }
 
-/// Runs packages that are not ours on pooled rows.
+/// Runs other packages on pooled rows.
 pub trait External: Sync {
-    /// What a package finds in a table.
+    /// The estimates of a package.
     fn estimate(&self, package: &str, table: &ResponseTable) -> Result<Estimates, StudyError>;
 }
 
-/// There are none.
+/// No other packages.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoExternal;
 
@@ -119,7 +119,7 @@ impl PaperStudy {
         }
     }
 
-    /// All replications, the long ones first: a short one at the end lets no thread wait.
+    /// All replications, the longest first, so that all threads finish at about the same time.
     pub fn tasks(&self) -> Vec<Task> {
         let replications = 0..self.options.replications;
         let mut tasks: Vec<Task> = (0..self.scenarios.len())
@@ -134,17 +134,17 @@ impl PaperStudy {
         format!("{}, replication {}", self.scenarios[task.scenario].title(), task.replication + 1)
     }
 
-    /// Draws the answers and lets every method estimate.
-    pub fn run(&self, task: &Task, external: &dyn External) -> Record {
+    /// Simulates the answers and runs every method.
+    pub fn run(&self, task: &Task, external: &dyn External) -> Replication {
         let scenario = &self.scenarios[task.scenario];
         let (frame, tables) = (scenario.frame(), scenario.draw(task.replication));
         let mut reference: Option<Estimates> = None;
         let mut outcomes = Vec::with_capacity(self.methods.len());
-        // Packages of R take no noise: with or without them the others draw the same.
+        // Packages of R use no random numbers, so that the other methods draw the same noise with and without them.
         let mut stream = 0;
         for (at, method) in self.methods.iter().enumerate() {
             let found = match &method.how {
-                How::External { package } => {
+                Estimator::External { package } => {
                     estimate::pool(&tables).and_then(|table| external.estimate(package, &table))
                 }
                 _ => {
@@ -158,7 +158,7 @@ impl PaperStudy {
                 reference = found.ok();
             }
         }
-        Record { scenario: task.scenario, replication: task.replication, outcomes }
+        Replication { scenario: task.scenario, replication: task.replication, outcomes }
     }
 
     /// The position of a method.

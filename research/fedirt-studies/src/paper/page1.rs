@@ -1,10 +1,10 @@
-//! Study 1, told.
+//! The page of Study 1.
 
 use super::study1::{CONDITIONS, EPSILONS, SIZES};
 use super::verdict::{TOO_FEW, Verdict, ratio_text};
-use super::words::{Criterion, Picture, Place, Row, item_tables, range, run};
+use super::words::{Criterion, PanelPosition, Picture, Row, range};
 use super::{Abilities, Method, PaperStudy, Summary};
-use crate::publish::{Article, Section, brief};
+use crate::publish::{Section, brief};
 use fedirt_figures::Table;
 
 const MSE: [Row; 2] = [
@@ -23,18 +23,6 @@ const BIAS: [Row; 2] = [
 /// Item parameters that are nowhere further apart are the same.
 const SAME: f64 = 1e-4;
 
-pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
-    let tables = item_tables(study, summary);
-    let article = Article {
-        title: study.title.into(),
-        run: run(study),
-        findings: findings(study, summary),
-        sections: sections(study, summary, &tables),
-        settings: Vec::new(),
-    };
-    (article, tables)
-}
-
 /// Scenarios with so many students a school.
 fn of_size(study: &PaperStudy, students: usize) -> impl Fn(usize) -> bool + '_ {
     move |scenario| study.scenarios[scenario].factor("students") == students.to_string()
@@ -44,7 +32,7 @@ fn sizes(study: &PaperStudy) -> Vec<usize> {
     SIZES.into_iter().filter(|n| (0..study.scenarios.len()).any(of_size(study, *n))).collect()
 }
 
-fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
+pub(super) fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     let mut out = Vec::new();
     let distance = |name: &str| study.method(name).and_then(|m| summary.distances[m]);
     if let Some((method, distance)) = study.method("fedirt").zip(distance("fedirt")) {
@@ -146,7 +134,7 @@ fn packages(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     study.options.packages.iter().map(one).collect()
 }
 
-fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Section> {
+pub(super) fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Section> {
     let column = |(discrimination, difficulty): (&str, &str)| {
         format!("{discrimination} discrimination, {difficulty} difficulty")
     };
@@ -154,7 +142,7 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Sect
         let scenario = &study.scenarios[scenario];
         let condition = (scenario.factor("discrimination"), scenario.factor("difficulty"));
         let column = CONDITIONS.iter().position(|c| *c == condition)?;
-        Some(Place { column, x: scenario.factor("students").parse().ok()? })
+        Some(PanelPosition { column, x: scenario.factor("students").parse().ok()? })
     };
     let draw = |title, description, rows: &[Row], methods: &[&str]| {
         Picture {

@@ -1,10 +1,10 @@
-//! Study 2, told.
+//! The page of Study 2.
 
 use super::study2::{EFFECTS, EPSILONS};
 use super::verdict::{TOO_FEW, Verdict, compared, plus_minus};
-use super::words::{Criterion, Picture, Row, run, table};
+use super::words::{Criterion, Picture, Row, table};
 use super::{Method, PaperStudy, Summary};
-use crate::publish::{Article, Section, brief};
+use crate::publish::{Section, brief};
 use fedirt_figures::{PanelPoint, Table};
 
 const ITEMS: [Row; 2] = [
@@ -21,7 +21,8 @@ const SCHOOLS: [Row; 2] = [
     },
 ];
 
-pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
+/// Mean squared errors, and biases of item parameters.
+pub(super) fn tables(study: &PaperStudy, summary: &Summary) -> Vec<Table> {
     let mut tables = Vec::new();
     for (parameter, what) in [("a", "discrimination a"), ("b", "difficulty b"), ("s", "school effects")] {
         let caption = format!("Mean squared error of {what}");
@@ -31,17 +32,7 @@ pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Ta
             tables.push(table(study, summary, &format!("Bias of {what}"), Criterion::Bias, parameter));
         }
     }
-    let schools = schools_table(study, summary);
-    let mut open = tables.clone();
-    open.push(schools);
-    let article = Article {
-        title: study.title.into(),
-        run: run(study),
-        findings: findings(study, summary),
-        sections: sections(study, summary, open),
-        settings: Vec::new(),
-    };
-    (article, tables)
+    tables
 }
 
 /// Each school by itself: methods in rows.
@@ -68,7 +59,7 @@ fn schools_table(study: &PaperStudy, summary: &Summary) -> Table {
     Table { caption: "Each school".into(), headers, rows }
 }
 
-fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
+pub(super) fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     let cell = |name: &str, parameter: &str| study.method(name).and_then(|m| summary.cell(0, m, parameter));
     let mse = |name: &str, parameter: &str| cell(name, parameter).map_or("–".into(), |c| brief(c.mse, 3));
     let said = |name: &str, parameter: &str| {
@@ -168,7 +159,9 @@ fn lines() -> Vec<(String, [Option<String>; 3])> {
     out
 }
 
-fn sections(study: &PaperStudy, summary: &Summary, tables: Vec<Table>) -> Vec<Section> {
+pub(super) fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Section> {
+    let mut tables = tables.to_vec();
+    tables.push(schools_table(study, summary));
     let lines = lines();
     let mut points = Vec::new();
     for (series, (_, methods)) in lines.iter().enumerate() {
@@ -244,7 +237,7 @@ fn sections(study: &PaperStudy, summary: &Summary, tables: Vec<Table>) -> Vec<Se
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::{Errors, Number, Options, Outcome, Record};
+    use crate::paper::{Errors, Number, Options, Outcome, Replication};
 
     /// What is said of difficulties where leaving schools out multiplies their squared errors.
     fn said(replications: u64, factor: f64) -> String {
@@ -268,9 +261,9 @@ mod tests {
                     failure: None,
                 }
             };
-            Record { scenario: 0, replication, outcomes: study.methods.iter().map(outcome).collect() }
+            Replication { scenario: 0, replication, outcomes: study.methods.iter().map(outcome).collect() }
         };
-        let records: Vec<Record> = (0..replications).map(record).collect();
+        let records: Vec<Replication> = (0..replications).map(record).collect();
         findings(&study, &Summary::new(&study, &records)).join("\n")
     }
 

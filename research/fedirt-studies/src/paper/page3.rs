@@ -1,10 +1,10 @@
-//! Study 3, told.
+//! The page of Study 3.
 
 use super::study3::{KINDS, SHARES};
 use super::verdict::compared;
-use super::words::{Criterion, Picture, Place, Row, item_tables, run};
+use super::words::{Criterion, PanelPosition, Picture, Row};
 use super::{Extreme, Method, PaperStudy, Summary};
-use crate::publish::{Article, Section, brief};
+use crate::publish::{Section, brief};
 use fedirt_figures::Table;
 
 const DISCRIMINATION: [Row; 2] = [
@@ -16,19 +16,7 @@ const DIFFICULTY: [Row; 2] = [
     Row { criterion: Criterion::Bias, parameter: "b", label: "Bias of difficulty (logits)", log: false },
 ];
 
-pub(super) fn article(study: &PaperStudy, summary: &Summary) -> (Article, Vec<Table>) {
-    let tables = item_tables(study, summary);
-    let article = Article {
-        title: study.title.into(),
-        run: run(study),
-        findings: findings(study, summary),
-        sections: sections(study, summary, &tables),
-        settings: Vec::new(),
-    };
-    (article, tables)
-}
-
-fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
+pub(super) fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     let scenario = |kind: Extreme, share: f64| {
         study
             .scenarios
@@ -71,7 +59,7 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     };
     vec![
         format!(
-            "FedIRT, as any maximum of the likelihood, takes extreme rows at their word: MSE of a {}.",
+            "FedIRT, as any maximum of the likelihood, is biased by extreme rows: MSE of a {}.",
             four("fedirt")
         ),
         format!(
@@ -101,11 +89,11 @@ fn findings(study: &PaperStudy, summary: &Summary) -> Vec<String> {
     ]
 }
 
-fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Section> {
+pub(super) fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) -> Vec<Section> {
     let place = |scenario: usize| {
         let scenario = &study.scenarios[scenario];
         let column = KINDS.iter().position(|k| k.name() == scenario.factor("rows"))?;
-        Some(Place { column, x: scenario.factor("share").parse().ok()? })
+        Some(PanelPosition { column, x: scenario.factor("share").parse().ok()? })
     };
     let names: Vec<&str> = study.methods.iter().map(|m| m.name.as_str()).collect();
     let draw = |title, description, rows: &[Row]| {

@@ -31,7 +31,7 @@ pub struct Outcome {
 
 /// All methods on the answers of one replication.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct Replication {
     /// Position of the scenario.
     pub scenario: usize,
     /// Number of the replication.

@@ -1,7 +1,7 @@
-//! What is simulated: items, schools and abilities that are drawn once, and answers that are drawn anew in each
+//! The simulated scenarios: items, schools and abilities, which are drawn once, and answers, which are drawn in each
 //! replication.
 
-use super::estimate::Frame;
+use super::estimate::ItemsAndSites;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{TrueItem, TrueSite, Truth};
 use rand::RngExt;
@@ -10,7 +10,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-/// Rows that say nothing about a student.
+/// Constant rows, which carry no information about a student.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extreme {
@@ -30,7 +30,7 @@ impl Extreme {
     }
 }
 
-/// Where abilities come from.
+/// How abilities are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Abilities {
@@ -53,11 +53,11 @@ pub struct Ranges {
 /// One condition of a study, with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scenario {
-    /// What sets it apart: names and values, in the order of the columns of the files.
+    /// The factors with their levels, in the order of the columns of the files.
     pub factors: Vec<(&'static str, String)>,
     /// Parameters.
     pub truth: Truth,
-    /// Where abilities come from.
+    /// How abilities are drawn.
     pub abilities: Abilities,
     /// Extreme rows, and their share of each site's rows.
     pub extreme: Option<(Extreme, f64)>,
@@ -126,9 +126,9 @@ impl Scenario {
         self.rng(Stream::Noise(replication, method as u64))
     }
 
-    /// What is public about the data.
-    pub fn frame(&self) -> Frame {
-        Frame {
+    /// The items and sites.
+    pub fn frame(&self) -> ItemsAndSites {
+        ItemsAndSites {
             items: self.truth.items.iter().map(|i| (i.name.clone(), i.model.clone(), vec![0, 1])).collect(),
             sites: self.truth.sites.iter().map(|s| (s.name.clone(), s.n as u64)).collect(),
         }

@@ -4,7 +4,7 @@
 //! [0, 1] or [−1, 0].
 
 use super::scenario::{self, Ranges, Scenario};
-use super::{Method, Number, Options, PaperStudy, Schools};
+use super::{Method, Number, Options, PaperStudy, SchoolEffects};
 use crate::StudyError;
 use crate::fedirt_dp::Settings;
 use fedirt_model::simulate::Truth;
@@ -50,7 +50,7 @@ pub(super) fn study(options: Options) -> Result<PaperStudy, StudyError> {
             });
         }
     }
-    let none = Schools::None;
+    let none = SchoolEffects::None;
     let mut methods = vec![Method::pooled(), Method::fedirt(none)];
     methods.extend(options.packages.iter().map(|p| Method::external(p)));
     for epsilon in EPSILONS {

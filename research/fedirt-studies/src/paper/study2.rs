@@ -3,7 +3,7 @@
 //! K = 5 schools of 100 students with effects −1, −0.5, 0, 0.5 and 1; J = 10 items, a in [0.5, 2], b in [−1, 1].
 
 use super::scenario::{self, Ranges, Scenario};
-use super::{Method, Number, Options, PaperStudy, Schools};
+use super::{Method, Number, Options, PaperStudy, SchoolEffects};
 use crate::StudyError;
 use crate::fedirt_dp::Settings;
 use fedirt_model::simulate::Truth;
@@ -29,19 +29,26 @@ pub(super) fn study(options: Options) -> Result<PaperStudy, StudyError> {
         seed: options.seed,
         index: 0,
     };
-    let mut methods = [Schools::Fixed, Schools::Random, Schools::AveragedEap].map(Method::fedirt).to_vec();
+    let mut methods = [SchoolEffects::Fixed, SchoolEffects::Random, SchoolEffects::AveragedEap]
+        .map(Method::fedirt)
+        .to_vec();
     for epsilon in EPSILONS {
         methods.push(Method::published(
             epsilon,
             Settings::published(),
-            Schools::Fixed,
+            SchoolEffects::Fixed,
             ("_fixed", ", fixed"),
         )?);
         let averaged = ("_eap", ", averaged EAPs");
-        methods.push(Method::published(epsilon, Settings::published(), Schools::AveragedEap, averaged)?);
+        methods.push(Method::published(
+            epsilon,
+            Settings::published(),
+            SchoolEffects::AveragedEap,
+            averaged,
+        )?);
     }
     for epsilon in EPSILONS {
-        methods.push(Method::score2(epsilon, false, Schools::Fixed)?);
+        methods.push(Method::score2(epsilon, false, SchoolEffects::Fixed)?);
     }
     let title = "Study 2: school effects as parameters, or as averages of students' abilities?";
     Ok(PaperStudy { number: Number::Two, title, options, scenarios: vec![scenario], methods })

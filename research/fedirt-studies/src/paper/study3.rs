@@ -4,7 +4,7 @@
 //! by ones. The paper does not say how its items were drawn: as in Study 2, a in [0.5, 2] and b in [−1, 1].
 
 use super::scenario::{self, Extreme, Ranges, Scenario};
-use super::{Method, Number, Options, PaperStudy, Schools};
+use super::{Method, Number, Options, PaperStudy, SchoolEffects};
 use crate::StudyError;
 use crate::fedirt_dp::Settings;
 use fedirt_model::simulate::Truth;
@@ -39,7 +39,7 @@ pub(super) fn study(options: Options) -> Result<PaperStudy, StudyError> {
             });
         }
     }
-    let none = Schools::None;
+    let none = SchoolEffects::None;
     let methods = vec![
         Method::fedirt(none),
         Method::published(EPSILON, Settings::published(), none, ("", ""))?,

@@ -1,7 +1,7 @@
-//! Replications summed up, with what chance alone would do to the sums.
+//! Summaries over replications with Monte Carlo errors.
 
 use super::verdict::Paired;
-use super::{PaperStudy, Record};
+use super::{PaperStudy, Replication};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ fn mean(values: &[f64]) -> (f64, Option<f64>) {
     (mean, (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()))
 }
 
-/// What was found, cell by cell.
+/// The summary of all replications.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// In the order of scenarios, methods and parameters.
@@ -50,8 +50,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up.
-    pub fn new(study: &PaperStudy, records: &[Record]) -> Self {
+    /// Summarises the replications.
+    pub fn new(study: &PaperStudy, records: &[Replication]) -> Self {
         let methods = study.methods.len();
         let mut out = Self {
             cells: Vec::new(),
@@ -78,7 +78,7 @@ impl Summary {
             }
         }
         for scenario in 0..study.scenarios.len() {
-            let mine: Vec<&Record> = records.iter().filter(|r| r.scenario == scenario).collect();
+            let mine: Vec<&Replication> = records.iter().filter(|r| r.scenario == scenario).collect();
             for method in 0..methods {
                 out.cells.extend(cells(scenario, method, &mine));
             }
@@ -178,7 +178,7 @@ fn log_ratio(pairs: &[(f64, f64)]) -> Option<(f64, Option<f64>)> {
     Some(((mx / my).ln(), mean(&differences).1))
 }
 
-fn cells(scenario: usize, method: usize, records: &[&Record]) -> Vec<Cell> {
+fn cells(scenario: usize, method: usize, records: &[&Replication]) -> Vec<Cell> {
     let mut names: Vec<&str> = Vec::new();
     for errors in records.iter().flat_map(|r| &r.outcomes[method].errors) {
         if !names.contains(&errors.parameter.as_str()) {

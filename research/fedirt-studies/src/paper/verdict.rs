@@ -1,24 +1,24 @@
-//! How two methods compare on the same answers, in words that the replications bear out.
+//! Comparisons of two methods on the same answers, with statements that the number of replications supports.
 
 use crate::publish::brief;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Fewer replications than this decide nothing.
+/// Minimum number of replications for a statement.
 pub(super) const ENOUGH: usize = 10;
 
-/// What is said where there are fewer.
+/// The statement with fewer replications.
 pub(super) const TOO_FEW: &str = "too few replications to say";
 
-/// On which side of zero a mean lies, beyond its Monte Carlo error.
+/// The sign of a mean, tested against its Monte Carlo error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// There are too few replications.
     TooFew,
-    /// Below.
+    /// Below zero.
     Less,
-    /// Above.
+    /// Above zero.
     More,
-    /// On neither.
+    /// Not significantly different from zero.
     Unclear,
 }
 
@@ -70,7 +70,7 @@ impl Paired {
     }
 }
 
-/// What is said of a comparison that there may not be.
+/// A comparison in words, or a dash if there is none.
 pub(super) fn compared(paired: Option<Paired>, whose: &str) -> String {
     paired.map_or("–".into(), |p| p.words(whose))
 }

@@ -1,7 +1,7 @@
-//! What all pages of the paper's studies share: panels of errors, tables, and how numbers are said.
+//! Figures, tables and texts that the pages of the paper's studies share.
 
 use super::verdict::quantile;
-use super::{Cell, PaperStudy, Record, Summary};
+use super::{Cell, PaperStudy, Replication, Summary, page1, page2, page3};
 use crate::StudyError;
 use crate::publish::{Article, DataFile, StudyOutput, aligned, brief};
 use fedirt_figures::{Figure, PanelPoint, PanelRow, Panels, Table, panels};
@@ -30,8 +30,8 @@ pub(super) struct Row {
     pub(super) log: bool,
 }
 
-/// Where a scenario stands in a picture.
-pub(super) struct Place {
+/// The position of a scenario in a figure.
+pub(super) struct PanelPosition {
     pub(super) column: usize,
     pub(super) x: f64,
 }
@@ -57,7 +57,7 @@ impl Picture<'_> {
         &self,
         study: &PaperStudy,
         summary: &Summary,
-        place: impl Fn(usize) -> Option<Place>,
+        place: impl Fn(usize) -> Option<PanelPosition>,
     ) -> Figure {
         let methods: Vec<usize> = self.methods.iter().filter_map(|name| study.method(name)).collect();
         let mut points = Vec::new();
@@ -74,7 +74,7 @@ impl Picture<'_> {
         self.named(methods.iter().map(|m| study.methods[*m].label.clone()).collect(), points)
     }
 
-    /// The same with lines and points that the caller makes.
+    /// The figure with the caller's lines and points.
     pub(super) fn named(&self, series: Vec<String>, points: Vec<PanelPoint>) -> Figure {
         let row = |row: &Row| PanelRow {
             label: row.label.into(),
@@ -98,7 +98,7 @@ impl Picture<'_> {
 }
 
 /// How much was run, in a few words.
-pub(super) fn run(study: &PaperStudy) -> String {
+fn run(study: &PaperStudy) -> String {
     format!("T = {} replications, seed {}", study.options.replications, study.options.seed)
 }
 
@@ -141,7 +141,7 @@ pub(super) fn table(
 }
 
 /// Both criteria for slopes and difficulties.
-pub(super) fn item_tables(study: &PaperStudy, summary: &Summary) -> Vec<Table> {
+fn item_tables(study: &PaperStudy, summary: &Summary) -> Vec<Table> {
     let mut tables = Vec::new();
     for (criterion, name) in [(Criterion::Mse, "Mean squared error"), (Criterion::Bias, "Bias")] {
         for (parameter, what) in [("a", "discrimination a"), ("b", "difficulty b")] {
@@ -178,15 +178,33 @@ fn terminal(table: &Table, factors: usize) -> String {
 
 impl PaperStudy {
     /// What was found, as files and as text.
-    pub fn report(&self, records: &[Record]) -> Result<StudyOutput, StudyError> {
+    pub fn report(&self, records: &[Replication]) -> Result<StudyOutput, StudyError> {
         let summary = Summary::new(self, records);
-        let (mut article, tables) = match self.number {
-            super::Number::One => super::page1::article(self, &summary),
-            super::Number::Two => super::page2::article(self, &summary),
-            super::Number::Three => super::page3::article(self, &summary),
+        let (tables, mut findings, sections) = match self.number {
+            super::Number::One => {
+                let tables = item_tables(self, &summary);
+                let sections = page1::sections(self, &summary, &tables);
+                (tables, page1::findings(self, &summary), sections)
+            }
+            super::Number::Two => {
+                let tables = page2::tables(self, &summary);
+                let sections = page2::sections(self, &summary, &tables);
+                (tables, page2::findings(self, &summary), sections)
+            }
+            super::Number::Three => {
+                let tables = item_tables(self, &summary);
+                let sections = page3::sections(self, &summary, &tables);
+                (tables, page3::findings(self, &summary), sections)
+            }
         };
-        article.findings.extend(failures(self, &summary));
-        article.settings = settings(self);
+        findings.extend(failures(self, &summary));
+        let article = Article {
+            title: self.title.into(),
+            run: run(self),
+            findings,
+            sections,
+            settings: settings(self),
+        };
         let text = text(self, &article, &tables);
         let data = vec![
             DataFile::new(

@@ -1,18 +1,19 @@
-//! Private calibrations of simulated data: how far noise takes the estimates from the truth, and whether their
-//! standard errors say so.
+//! Private calibrations of simulated data. The tests check how far noise moves the estimates from the true values, and whether
+//! the standard errors account for it.
 
-pub mod published;
 mod release;
-mod trial;
 mod truth;
 
-pub use release::release;
-pub use trial::{Condition, Trial, run, trial};
-pub use truth::{contaminate, uniform_truth};
+pub(crate) use release::{release, run};
+pub(crate) use truth::uniform_truth;
 
 #[cfg(test)]
 mod forecast_tests;
 #[cfg(test)]
 mod incomplete_tests;
 #[cfg(test)]
+mod published;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trial;

@@ -5,14 +5,14 @@
 
 mod compare;
 
-pub use compare::{Comparison, compare, compare_with, geometric_mean};
+pub(crate) use compare::{compare, compare_with, geometric_mean};
 
-use super::contaminate;
 use super::trial::design;
+use super::truth::contaminate;
 use crate::StudyError;
-use crate::fedirt_dp::{Estimates, Plan, Settings, run};
+use crate::fedirt_dp::{Estimates, PAPER_GRID, Plan, Settings, run};
 use fedirt_model::exchange::Effects;
-use fedirt_model::quadrature::{GridSpec, Weighting};
+use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, SiteSizes, Spec, TrueItem, TrueSite, Truth};
 use fedirt_privacy::accountant::{Delta, Epsilon, noise_multiplier};
@@ -21,11 +21,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 /// δ of all studies, as in the paper.
-pub const DELTA: f64 = 1e-6;
+pub(crate) const DELTA: f64 = 1e-6;
 
 /// What is simulated (2PL), and how it is estimated.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Condition {
+pub(crate) struct Condition {
     /// Number of items.
     pub items: usize,
     /// Students of each site.
@@ -51,12 +51,9 @@ pub struct Condition {
     pub epsilon: f64,
 }
 
-/// The paper's quadrature: q = 21, θ₀ = 5, weights are masses of bins.
-pub const PAPER_GRID: GridSpec = GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper };
-
 impl Condition {
     /// Study 1 with high slopes and low difficulties: 10 sites without effects, 10 items, a in [1, 2], b in [−1, 0].
-    pub fn study1(students: usize, epsilon: f64) -> Self {
+    pub(crate) fn study1(students: usize, epsilon: f64) -> Self {
         Self {
             items: 10,
             students,
@@ -73,7 +70,7 @@ impl Condition {
     }
 
     /// Study 2: 5 sites of 100 students with effects −1, −0.5, 0, 0.5, 1; 10 items, a in [0.5, 2], b in [−1, 1].
-    pub fn study2(epsilon: f64) -> Self {
+    pub(crate) fn study2(epsilon: f64) -> Self {
         Self {
             site_effects: vec![-1.0, -0.5, 0.0, 0.5, 1.0],
             slopes: (0.5, 2.0),
@@ -85,7 +82,7 @@ impl Condition {
 
     /// Study 3 with rows of ones: 10 sites of 100 students without effects, a in [0.5, 2], b in [−1, 1], and settings
     /// under which contamination seems to do little harm.
-    pub fn study3(contamination: f64, epsilon: f64) -> Self {
+    pub(crate) fn study3(contamination: f64, epsilon: f64) -> Self {
         Self {
             slopes: (0.5, 2.0),
             difficulties: (-1.0, 1.0),
@@ -96,7 +93,7 @@ impl Condition {
     }
 
     /// Noise multiplier σ that gives the ε of the condition over its planned rounds.
-    pub fn noise_multiplier(&self) -> Result<f64, StudyError> {
+    pub(crate) fn noise_multiplier(&self) -> Result<f64, StudyError> {
         let budget = (Epsilon::new(self.epsilon)?, Delta::new(DELTA)?);
         // A plan has far fewer rounds than 2³².
         let rounds = u32::try_from(self.settings.rounds).unwrap_or(u32::MAX);
@@ -104,7 +101,7 @@ impl Condition {
     }
 
     /// Parameters (from `rng`, unless they are fixed) and rows of a seed.
-    pub fn draw(&self, rng: &mut ChaCha8Rng, seed: u64) -> (Truth, Vec<ResponseTable>) {
+    pub(crate) fn draw(&self, rng: &mut ChaCha8Rng, seed: u64) -> (Truth, Vec<ResponseTable>) {
         let mut fixed = self.parameters.map(ChaCha8Rng::seed_from_u64);
         let source = fixed.as_mut().unwrap_or(rng);
         let mut between = |(from, to): (f64, f64)| from + (to - from) * source.random::<f64>();
@@ -138,7 +135,7 @@ impl Condition {
     }
 
     /// The plan for these items and sites, with noise of this multiplier.
-    pub fn plan(&self, truth: &Truth, noise_multiplier: f64) -> Result<Plan, StudyError> {
+    pub(crate) fn plan(&self, truth: &Truth, noise_multiplier: f64) -> Result<Plan, StudyError> {
         let sites = truth.sites.iter().map(|s| (s.name.clone(), s.n as u64)).collect();
         let mut plan = Plan::new(design(truth)?, self.effects, sites, self.settings, noise_multiplier);
         plan.grid = self.grid;
@@ -147,7 +144,7 @@ impl Condition {
 }
 
 /// Mean squared errors of a, b and s. Without effects in the fit, that of s is 0.
-pub fn mean_squared_errors(truth: &Truth, found: &Estimates) -> [f64; 3] {
+pub(crate) fn mean_squared_errors(truth: &Truth, found: &Estimates) -> [f64; 3] {
     let mean = |errors: &mut dyn Iterator<Item = f64>| {
         let (mut sum, mut n) = (0.0, 0);
         errors.for_each(|e| {
@@ -169,7 +166,7 @@ pub fn mean_squared_errors(truth: &Truth, found: &Estimates) -> [f64; 3] {
 
 /// One replication: draws parameters and answers by the seed, runs FedIRT-DP with noise of this multiplier (see
 /// [`Condition::noise_multiplier`]), and returns the mean squared errors of a, b and s.
-pub fn trial(condition: &Condition, noise_multiplier: f64, seed: u64) -> Result<[f64; 3], StudyError> {
+pub(crate) fn trial(condition: &Condition, noise_multiplier: f64, seed: u64) -> Result<[f64; 3], StudyError> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (truth, tables) = condition.draw(&mut rng, seed);
     let found = run(condition.plan(&truth, noise_multiplier)?, &tables, &mut rng)?;

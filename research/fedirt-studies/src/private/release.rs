@@ -1,6 +1,8 @@
 //! The release of a round as the product makes it: rows clipped and cut to a lattice, summed as integers, with noise.
 
-use fedirt_model::private::{PrivateError, ScoreRequest, each_whitened_score};
+use fedirt_model::private::{
+    PrivateError, Score2, Score2Plan, Score2Result, ScoreRequest, Step, each_whitened_score,
+};
 use fedirt_model::responses::ResponseTable;
 use rand::Rng;
 use rand_distr::{Distribution, Normal};
@@ -9,7 +11,7 @@ use rand_distr::{Distribution, Normal};
 const STEPS: f64 = 65_536.0;
 
 /// Σ_i ψ_i over all sites plus noise of this SD in every coordinate, rounded to the lattice.
-pub fn release(
+pub(crate) fn release(
     tables: &[ResponseTable],
     request: &ScoreRequest,
     noise_sd: f64,
@@ -31,4 +33,23 @@ pub fn release(
     }
     let noise = Normal::new(0.0, noise_sd / unit).map_err(|_| PrivateError::Plan("no such noise".into()))?;
     Ok(sums.into_iter().map(|sum| (sum + noise.sample(rng).round() as i64) as f64 * unit).collect())
+}
+
+/// Runs a plan over the sites' tables.
+pub(crate) fn run(
+    plan: Score2Plan,
+    tables: &[ResponseTable],
+    rng: &mut impl Rng,
+) -> Result<Score2Result, PrivateError> {
+    let noise = plan.noise_sd.clone();
+    let (mut machine, mut request) = Score2::new(plan)?;
+    let mut round = 0;
+    loop {
+        let sums = release(tables, &request, noise[round], rng)?;
+        match machine.advance(&sums)? {
+            Step::Ask(next) => request = *next,
+            Step::Done(result) => return Ok(*result),
+        }
+        round += 1;
+    }
 }

@@ -1,5 +1,6 @@
 //! Small seeded runs, and long ones that are commands apart.
 
+use super::trial::{Condition, Trial, trial};
 use super::*;
 use fedirt_model::exchange::Effects;
 use fedirt_model::private::{MissingAnswers, Prior, Score2Plan, Score2Result, SitePlan};

@@ -1,19 +1,18 @@
 //! One replication: data are drawn, two rounds are released, and the estimates are held against the truth.
 
-use super::release::release;
+use super::release::run;
 use super::truth::{contaminate, uniform_truth};
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{PrivateError, Score2, Score2Plan, Score2Result, Step};
+use fedirt_model::private::{PrivateError, Score2Plan, Score2Result};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, SiteSizes, Spec, Truth};
-use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 /// What is simulated, and what it may cost.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Condition {
+pub(crate) struct Condition {
     /// Number of items (2PL).
     pub items: usize,
     /// Number of sites.
@@ -34,14 +33,14 @@ pub struct Condition {
 
 impl Condition {
     /// The same data without privacy: hardly any noise, nothing clipped. Its estimates have the largest posterior.
-    pub fn without_noise(&self) -> Self {
+    pub(crate) fn without_noise(&self) -> Self {
         Self { mu: 1e4, clip_factor: Some(50.0), ..self.clone() }
     }
 }
 
 /// How far one run's estimates are from the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Trial {
+pub(crate) struct Trial {
     /// Mean squared errors of a, b and s.
     pub mse: [f64; 3],
     /// Shares of 95 % intervals of a, b and s that hold the truth.
@@ -54,7 +53,7 @@ pub struct Trial {
 
 impl Trial {
     /// Estimates against the truth that the answers were drawn from. Without effects, those of s are zero.
-    pub fn new(truth: &Truth, result: &Score2Result) -> Self {
+    pub(crate) fn new(truth: &Truth, result: &Score2Result) -> Self {
         let items = result.items();
         let pairs = truth.items.iter().zip(&items);
         // Intervals are made where the estimate is normal: for slopes, on the logarithm.
@@ -80,7 +79,7 @@ impl Trial {
     }
 
     /// Mean over replications, number by number.
-    pub fn mean(trials: &[Self]) -> Self {
+    pub(crate) fn mean(trials: &[Self]) -> Self {
         let mut out = Self::default();
         for t in trials {
             for k in 0..3 {
@@ -96,27 +95,8 @@ impl Trial {
     }
 }
 
-/// Runs a plan over the sites' tables.
-pub fn run(
-    plan: Score2Plan,
-    tables: &[ResponseTable],
-    rng: &mut impl Rng,
-) -> Result<Score2Result, PrivateError> {
-    let noise = plan.noise_sd.clone();
-    let (mut machine, mut request) = Score2::new(plan)?;
-    let mut round = 0;
-    loop {
-        let sums = release(tables, &request, noise[round], rng)?;
-        match machine.advance(&sums)? {
-            Step::Ask(next) => request = *next,
-            Step::Done(result) => return Ok(*result),
-        }
-        round += 1;
-    }
-}
-
 /// Draws parameters and answers by the seed, runs score2 on them, and compares.
-pub fn trial(condition: &Condition, seed: u64) -> Result<Trial, PrivateError> {
+pub(crate) fn trial(condition: &Condition, seed: u64) -> Result<Trial, PrivateError> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let k = condition.sites.max(1);
     let sizes: Vec<usize> = (0..k).map(|i| (condition.students + i) / k).collect();

@@ -1,12 +1,13 @@
 //! Parameters and rows of the privacy studies.
 
+#[cfg(test)]
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{TrueItem, TrueSite, Truth};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// 2PL items with a in [0.5, 2] and b in [−1, 1], both uniform, and site effects at equal distances from −1 to 1.
-pub fn uniform_truth(items: usize, sizes: &[usize], rng: &mut ChaCha8Rng) -> Truth {
+pub(crate) fn uniform_truth(items: usize, sizes: &[usize], rng: &mut ChaCha8Rng) -> Truth {
     let item = |j: usize| {
         let (a, b) = (rng.random_range(0.5..2.0), rng.random_range(-1.0..1.0));
         TrueItem {
@@ -30,7 +31,8 @@ pub fn uniform_truth(items: usize, sizes: &[usize], rng: &mut ChaCha8Rng) -> Tru
 
 /// The table with the first rows, a share of them all, answered 1 throughout. Rows are in no order, so which ones
 /// makes no difference.
-pub fn contaminate(table: &ResponseTable, share: f64) -> ResponseTable {
+#[cfg(test)]
+pub(crate) fn contaminate(table: &ResponseTable, share: f64) -> ResponseTable {
     let (n, items) = (table.students(), table.items());
     let bad = (share * n as f64).round() as usize;
     let mut cells: Vec<u8> = vec![1; bad.min(n) * items];

@@ -1,6 +1,7 @@
 //! The conditions of the study: sizes, models, site effects, missing answers.
 
 use fedirt_model::exchange::Effects;
+use fedirt_model::items;
 use fedirt_model::simulate::{MIXED, Missing, SiteEffects, SiteSizes, Spec};
 
 /// Models of the second table.
@@ -79,7 +80,7 @@ impl Condition {
     /// The data of a replication. They do not depend on the calibration's assumption about sites.
     pub fn spec(&self, seed: u64) -> Spec {
         let size = &self.size;
-        let binary = matches!(self.model.as_str(), "2pl" | "1pl" | "rasch");
+        let binary = items::model(&self.model).is_some_and(|model| !model.polytomous());
         Spec {
             sites: size.sites,
             students: SiteSizes::Between(size.students.0, size.students.1),

@@ -1,7 +1,7 @@
 //! The study in files: tidy rows, and settings with summaries.
 
 use super::condition::{BOOKLETS, CATEGORIES, SITE_SD};
-use super::{Cell, MAX_ROUNDS, Record, RoundsStudy, TOLERANCE, cells};
+use super::{CalibrationRecord, Cell, MAX_ROUNDS, RoundsStudy, TOLERANCE, cells};
 use serde::Serialize;
 
 /// More rounds than this, and the JSON tells what happened in each.
@@ -15,7 +15,7 @@ struct Document<'a> {
     seeds: Vec<u64>,
     cells: Vec<Cell>,
     /// Runs of Newton's method that took long, round by round.
-    slow: Vec<&'a Record>,
+    slow: Vec<&'a CalibrationRecord>,
 }
 
 #[derive(Serialize)]
@@ -61,7 +61,8 @@ impl RoundsStudy {
     /// `rounds.json`: settings, seeds, cells, and the slow runs of Newton's method round by round.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let options = &self.options;
-        let slow = |r: &&Record| r.algorithm == "newton" && (!r.converged || r.rounds > SLOW_ROUNDS);
+        let slow =
+            |r: &&CalibrationRecord| r.algorithm == "newton" && (!r.converged || r.rounds > SLOW_ROUNDS);
         let document = Document {
             format: "fedirt.study.rounds/1",
             version: env!("CARGO_PKG_VERSION"),

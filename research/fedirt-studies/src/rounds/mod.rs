@@ -14,7 +14,7 @@ mod trial;
 pub use condition::{Condition, MODELS, SIZES, Size};
 pub use summary::{Cell, Rounds, cells};
 pub use table::tables;
-pub use trial::Record;
+pub use trial::CalibrationRecord;
 
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
@@ -24,16 +24,6 @@ pub const TOLERANCE: f64 = 1e-6;
 
 /// Most rounds that an algorithm gets.
 pub const MAX_ROUNDS: usize = 300;
-
-/// All algorithms, in the order of the table.
-pub const ALGORITHMS: [AlgorithmKind; 6] = [
-    AlgorithmKind::Newton,
-    AlgorithmKind::Em,
-    AlgorithmKind::Bfgs,
-    AlgorithmKind::Fedsgd,
-    AlgorithmKind::Fedavg,
-    AlgorithmKind::Meta,
-];
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +52,7 @@ impl Default for Options {
             replications: 5,
             first_seed: 1,
             sizes: SIZES.to_vec(),
-            algorithms: ALGORITHMS.to_vec(),
+            algorithms: AlgorithmKind::ALL.to_vec(),
             models: MODELS.iter().map(|m| (*m).to_owned()).collect(),
             effects: vec![Effects::Fixed, Effects::Random],
             algorithm_table: true,
@@ -110,7 +100,7 @@ pub struct RoundsStudy {
     /// What was run.
     pub options: Options,
     /// One record per calibration, in the order of the conditions, seeds and algorithms.
-    pub records: Vec<Record>,
+    pub records: Vec<CalibrationRecord>,
 }
 
 /// One data set, and the algorithms that calibrate it.
@@ -130,7 +120,7 @@ impl Task {
     }
 
     /// Draws the data and calibrates them.
-    pub fn run(&self) -> Vec<Record> {
+    pub fn run(&self) -> Vec<CalibrationRecord> {
         trial::run(&self.condition, &self.algorithms, self.seed)
     }
 }

@@ -1,4 +1,4 @@
-//! The study of rounds, told.
+//! The page of the study of rounds.
 
 use super::{Cell, MAX_ROUNDS, Rounds, RoundsStudy, TOLERANCE, cells, tables};
 use crate::StudyError;

@@ -1,6 +1,6 @@
 //! Records of the same condition and algorithm, summed up.
 
-use super::{MAX_ROUNDS, Record};
+use super::{CalibrationRecord, MAX_ROUNDS};
 use serde::{Serialize, Serializer};
 
 /// A number of rounds over replications: there may be none.
@@ -76,15 +76,15 @@ impl Cell {
 }
 
 /// Cells in the order in which their first record stands.
-pub fn cells(records: &[Record]) -> Vec<Cell> {
-    let same = |a: &Record, b: &Record| {
+pub fn cells(records: &[CalibrationRecord]) -> Vec<Cell> {
+    let same = |a: &CalibrationRecord, b: &CalibrationRecord| {
         a.size == b.size
             && a.model == b.model
             && a.effects == b.effects
             && a.missing == b.missing
             && a.algorithm == b.algorithm
     };
-    let mut groups: Vec<Vec<&Record>> = Vec::new();
+    let mut groups: Vec<Vec<&CalibrationRecord>> = Vec::new();
     for record in records {
         match groups.iter_mut().find(|g| same(g[0], record)) {
             Some(group) => group.push(record),
@@ -94,7 +94,7 @@ pub fn cells(records: &[Record]) -> Vec<Cell> {
     groups.iter().map(|group| cell(group)).collect()
 }
 
-fn cell(group: &[&Record]) -> Cell {
+fn cell(group: &[&CalibrationRecord]) -> Cell {
     let first = group[0];
     let mut rounds: Vec<f64> =
         group.iter().map(|r| if r.converged { r.rounds as f64 } else { f64::INFINITY }).collect();

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// One calibration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct CalibrationRecord {
     /// Name of the size.
     pub size: String,
     /// Model.
@@ -42,12 +42,12 @@ pub struct Record {
 }
 
 /// Calibrates one data set with Newton's method, which must come first, and the others.
-pub(super) fn run(condition: &Condition, algorithms: &[AlgorithmKind], seed: u64) -> Vec<Record> {
+pub(super) fn run(condition: &Condition, algorithms: &[AlgorithmKind], seed: u64) -> Vec<CalibrationRecord> {
     let data = simulate::simulate(&condition.spec(seed));
     let mut reference: Option<Fit> = None;
     let mut records = Vec::new();
     for &algorithm in algorithms {
-        let mut record = Record {
+        let mut record = CalibrationRecord {
             size: condition.size.name.into(),
             model: condition.model.clone(),
             effects: condition.effects.name().into(),
@@ -94,7 +94,7 @@ fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) 
 
 /// Rounds are counted from the trace: an algorithm that never saw the information spends one more round on
 /// standard errors, which says nothing about how it maximises.
-fn read(record: &mut Record, fit: &Fit) {
+fn read(record: &mut CalibrationRecord, fit: &Fit) {
     let arrived = fit.trace.iter().find(|entry| entry.max_gradient.is_some_and(|g| g < TOLERANCE));
     record.converged = arrived.is_some();
     record.rounds = arrived.map_or(fit.rounds.min(MAX_ROUNDS), |entry| entry.round);

@@ -1,8 +1,8 @@
 //! `fedirt check`.
 
-use super::fit::MissingAnswersArg;
-use super::{AnswerArgs, ColumnArgs};
+use super::{AnswerArgs, ColumnArgs, MISSING_ANSWERS, choices, missing_name};
 use clap::Args;
+use fedirt_model::private::MissingAnswers;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -19,8 +19,8 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub answers: AnswerArgs,
     /// Answers that are missing, where the item was given [default: counted]
-    #[arg(long, value_name = "HOW", help_heading = "Answers")]
-    pub missing_answers: Option<MissingAnswersArg>,
+    #[arg(long, value_name = "HOW", help_heading = "Answers", value_parser = choices(MISSING_ANSWERS, missing_name))]
+    pub missing_answers: Option<MissingAnswers>,
     /// Print JSON: counts and classical statistics
     #[arg(long, help_heading = "Output")]
     pub json: bool,

@@ -1,7 +1,8 @@
 //! `fedirt coordinator`.
 
-use super::ColumnArgs;
-use clap::{Args, Subcommand, ValueEnum};
+use super::{ColumnArgs, MODES, choices};
+use clap::{Args, Subcommand};
+use fedirt_model::statistics::Mode;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -64,25 +65,14 @@ pub(crate) struct CoordinatorInitArgs {
     #[arg(long, value_name = "FILE.csv", requires = "study", help_heading = "Plan")]
     pub codebook: Option<PathBuf>,
     /// Who learns what
-    #[arg(long, value_enum, default_value = "private", help_heading = "Plan")]
-    pub mode: ModeArg,
+    #[arg(long, default_value = "private", value_parser = choices(MODES, Mode::name), help_heading = "Plan")]
+    pub mode: Mode,
     /// Approximate number of students of all sites together [default: those of --items-from]
     #[arg(long, value_name = "N", requires = "study", help_heading = "Plan")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub students: Option<u64>,
     #[command(flatten)]
     pub columns: ColumnArgs,
-}
-
-/// Modes of a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeArg {
-    /// the coordinator sees sums with noise that protects each student
-    Private,
-    /// the coordinator is sent only sums over all sites, from which it may be able to infer answers, and with site effects their sites
-    Secure,
-    /// the coordinator sees each site's sums, from which answers can be reconstructed
-    Plain,
 }
 
 #[derive(Debug, Args)]

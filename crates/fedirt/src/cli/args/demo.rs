@@ -1,15 +1,16 @@
 //! `fedirt demo`.
 
-use super::ModeArg;
+use super::{MODES, choices};
 use clap::Args;
+use fedirt_model::statistics::Mode;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {
     /// Who learns what
-    #[arg(long, value_enum, default_value = "secure")]
-    pub mode: ModeArg,
+    #[arg(long, default_value = "secure", value_parser = choices(MODES, Mode::name))]
+    pub mode: Mode,
     /// Seconds that each simulated officer waits before approving, so that one can follow
     #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub pace: f64,

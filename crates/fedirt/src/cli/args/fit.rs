@@ -1,9 +1,13 @@
 //! `fedirt fit`.
 
-use super::{AnswerArgs, ColumnArgs, ScoreScaleArgs};
+use super::{AnswerArgs, ColumnArgs, EFFECTS, MISSING_ANSWERS, ScoreScaleArgs, choices, missing_name};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use fedirt_model::centre::AlgorithmKind;
+use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, ALIASES, ItemModel, MODELS};
+use fedirt_model::private::MissingAnswers;
+use fedirt_model::quadrature::Weighting;
 use std::path::PathBuf;
 
 /// Reads a model by its name; `--help` says what each assumes.
@@ -15,17 +19,6 @@ fn model_parser() -> impl TypedValueParser<Value = &'static dyn ItemModel> {
     let unknown =
         |name: String| items::model_called(&name).ok_or_else(|| format!("there is no model {name:?}"));
     PossibleValuesParser::new(MODELS.iter().map(value)).try_map(unknown)
-}
-
-/// Site effects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EffectsArg {
-    /// all sites draw from one population
-    None,
-    /// one effect per site, summing to zero
-    Fixed,
-    /// effects drawn from a normal distribution
-    Random,
 }
 
 /// Algorithms.
@@ -48,26 +41,22 @@ pub(crate) enum AlgorithmArg {
 }
 
 impl AlgorithmArg {
-    pub(crate) fn name(self) -> &'static str {
+    /// The algorithm of the product; `None` for the published private one.
+    pub(crate) fn kind(self) -> Option<AlgorithmKind> {
         match self {
-            Self::Newton => "newton",
-            Self::Em => "em",
-            Self::Bfgs => "bfgs",
-            Self::Fedsgd => "fedsgd",
-            Self::Fedavg => "fedavg",
-            Self::Meta => "meta",
-            Self::FedirtDp => "fedirt-dp",
+            Self::Newton => Some(AlgorithmKind::Newton),
+            Self::Em => Some(AlgorithmKind::Em),
+            Self::Bfgs => Some(AlgorithmKind::Bfgs),
+            Self::Fedsgd => Some(AlgorithmKind::Fedsgd),
+            Self::Fedavg => Some(AlgorithmKind::Fedavg),
+            Self::Meta => Some(AlgorithmKind::Meta),
+            Self::FedirtDp => None,
         }
     }
-}
 
-/// Treatment of answers that are missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MissingAnswersArg {
-    /// they are left out; private fits leave the whole row out, and estimate the number of complete rows
-    Counted,
-    /// they are scored as the lowest category
-    Wrong,
+    pub(crate) fn name(self) -> &'static str {
+        self.kind().map_or("fedirt-dp", AlgorithmKind::name)
+    }
 }
 
 /// Who adds the noise of fedirt-dp.
@@ -91,13 +80,10 @@ pub(crate) enum PresetArg {
 }
 
 /// Weights of the quadrature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum QuadratureArg {
-    /// weights proportional to the normal density
-    Density,
-    /// probabilities of bins; 21 nodes on [-5, 5] by default
-    Paper,
-}
+const WEIGHTINGS: &[(Weighting, &str)] = &[
+    (Weighting::Density, "weights proportional to the normal density"),
+    (Weighting::Paper, "probabilities of bins; 21 nodes on [-5, 5] by default"),
+];
 
 #[derive(Debug, Args)]
 #[command(after_help = FIT_EXAMPLES)]
@@ -125,8 +111,8 @@ pub(crate) struct FitArgs {
     )]
     pub item_model: Vec<(String, String)>,
     /// Site effects [default: fixed if there are several sites, else none]
-    #[arg(long, value_name = "KIND", help_heading = "Model")]
-    pub effects: Option<EffectsArg>,
+    #[arg(long, value_name = "KIND", value_parser = choices(EFFECTS, Effects::name), help_heading = "Model")]
+    pub effects: Option<Effects>,
     /// Items with given parameters, which anchor the scale (CSV: item, a, d or b; the items.csv of a fit can be used)
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub fixed_items: Option<PathBuf>,
@@ -159,8 +145,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "FILE", help_heading = "Privacy")]
     pub booklets: Option<PathBuf>,
     /// Answers that are missing, where the item was given [default: counted]
-    #[arg(long, value_name = "HOW", help_heading = "Answers")]
-    pub missing_answers: Option<MissingAnswersArg>,
+    #[arg(long, value_name = "HOW", value_parser = choices(MISSING_ANSWERS, missing_name), help_heading = "Answers")]
+    pub missing_answers: Option<MissingAnswers>,
     /// With --private and --effects none: SD of ability between sites [default: 0]
     #[arg(long, value_name = "SD", allow_hyphen_values = true, help_heading = "Privacy")]
     pub site_sd: Option<f64>,
@@ -176,8 +162,14 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Estimation")]
     pub range: Option<f64>,
     /// Weights of the nodes
-    #[arg(long, value_name = "KIND", default_value = "density", help_heading = "Estimation")]
-    pub quadrature: QuadratureArg,
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "density",
+        value_parser = choices(WEIGHTINGS, Weighting::name),
+        help_heading = "Estimation"
+    )]
+    pub quadrature: Weighting,
     /// Converged when no gradient per student exceeds this [default: 1e-6]
     #[arg(long, value_name = "G", allow_hyphen_values = true, help_heading = "Estimation")]
     pub tolerance: Option<f64>,

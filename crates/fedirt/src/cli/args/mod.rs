@@ -15,17 +15,20 @@ mod study;
 use crate::error::CliError;
 use anstyle::AnsiColor;
 pub(crate) use check::CheckArgs;
-use clap::builder::Styles;
+use clap::builder::{PossibleValue, PossibleValuesParser, Styles, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 pub(crate) use coordinator::{
     CoordinatorArgs, CoordinatorCommand, CoordinatorExportArgs, CoordinatorInitArgs, CoordinatorInviteArgs,
-    CoordinatorStartArgs, CoordinatorStatusArgs, ModeArg,
+    CoordinatorStartArgs, CoordinatorStatusArgs,
 };
 pub(crate) use demo::DemoArgs;
 use fedirt::{Input, LongColumns, Problems, ReadOptions, read_codebook, read_key, read_map};
+use fedirt_model::exchange::Effects;
+use fedirt_model::private::MissingAnswers;
+use fedirt_model::statistics::Mode;
 #[cfg(feature = "studies")]
 pub(crate) use fit::PresetArg;
-pub(crate) use fit::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, NoiseArg, QuadratureArg};
+pub(crate) use fit::{AlgorithmArg, FitArgs, NoiseArg};
 pub(crate) use privacy::{
     AuditArgs, EpsilonArgs, NoiseArgs, PlanArgs, PrivacyArgs, PrivacyCommand, RoundsOfSampling,
 };
@@ -99,12 +102,19 @@ pub(crate) struct ColumnArgs {
     /// Column that names the site [default: each file is a site]
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub site: Option<String>,
-    /// Column of student identifiers [default: `id`, where there is one]
-    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
-    pub id: Option<String>,
     /// Columns that are items, such as i1-i50, 'Q*' or a,b,c [default: all other columns]
     #[arg(long, value_name = "ITEM,…", value_delimiter = ',', help_heading = "Columns")]
     pub items: Vec<String>,
+    #[command(flatten)]
+    pub common: CommonColumnArgs,
+}
+
+/// Flags for columns that the files of one site have too.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CommonColumnArgs {
+    /// Column of student identifiers [default: `id`, where there is one]
+    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    pub id: Option<String>,
     /// Columns that are not items
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Columns")]
     pub ignore: Vec<String>,
@@ -119,17 +129,22 @@ pub(crate) struct ColumnArgs {
     pub missing: Vec<String>,
 }
 
-impl ColumnArgs {
+impl CommonColumnArgs {
     /// The flags as options of the reader.
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {
-            site: self.site.clone(),
             id: self.id.clone(),
-            items: self.items.clone(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
             ..ReadOptions::default()
         }
+    }
+}
+
+impl ColumnArgs {
+    /// The flags as options of the reader.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions { site: self.site.clone(), items: self.items.clone(), ..self.common.read_options() }
     }
 }
 
@@ -187,3 +202,48 @@ fn parse_long(text: &str) -> Result<LongColumns, String> {
         _ => Err("id, item and resp are needed".to_owned()),
     }
 }
+/// A parser of named values, with a help text for each.
+fn choices<T: Copy + Send + Sync + 'static>(
+    values: &'static [(T, &'static str)],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let possible = move |(value, help): &(T, &'static str)| PossibleValue::new(name(*value)).help(*help);
+    PossibleValuesParser::new(values.iter().map(possible)).map(move |text| {
+        let found = values.iter().find(|(value, _)| name(*value) == text);
+        found.map(|(value, _)| *value).expect("the parser accepts only these names")
+    })
+}
+
+/// Site effects.
+const EFFECTS: &[(Effects, &str)] = &[
+    (Effects::None, "all sites draw from one population"),
+    (Effects::Fixed, "one effect per site, summing to zero"),
+    (Effects::Random, "effects drawn from a normal distribution"),
+];
+
+/// Treatment of answers that are missing.
+const MISSING_ANSWERS: &[(MissingAnswers, &str)] = &[
+    (
+        MissingAnswers::Counted,
+        "they are left out; private fits leave the whole row out, and estimate the number of complete rows",
+    ),
+    (MissingAnswers::Wrong, "they are scored as the lowest category"),
+];
+
+/// The name of a treatment of rows that lack an answer, as plans write it.
+fn missing_name(missing: MissingAnswers) -> &'static str {
+    match missing {
+        MissingAnswers::Counted => "counted",
+        MissingAnswers::Wrong => "wrong",
+    }
+}
+
+/// Modes of a study.
+const MODES: &[(Mode, &str)] = &[
+    (Mode::Private, "the coordinator sees sums with noise that protects each student"),
+    (
+        Mode::Secure,
+        "the coordinator is sent only sums over all sites, from which it may be able to infer answers, and with site effects their sites",
+    ),
+    (Mode::Plain, "the coordinator sees each site's sums, from which answers can be reconstructed"),
+];

@@ -1,7 +1,11 @@
 //! `fedirt privacy`.
 
-use super::fit::MissingAnswersArg;
+use super::{EFFECTS, MISSING_ANSWERS, choices, missing_name};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
+use fedirt_model::exchange::Effects;
+use fedirt_model::items::{self, ItemModel, MODELS, SlopeRule};
+use fedirt_model::private::MissingAnswers;
 use fedirt_model::simulate::SiteSizes;
 use std::path::PathBuf;
 
@@ -73,6 +77,15 @@ const NOISE_EXAMPLES: &str = "Examples:
   fedirt privacy noise --epsilon 2 --rate 0.1 --rounds 100 --json
   fedirt privacy noise --epsilon 2 --rate 0.1 --rounds 100 --plot rounds.svg";
 
+/// Reads a model that private fits support.
+fn private_model() -> impl TypedValueParser<Value = &'static dyn ItemModel> {
+    let supported = |model: &&&'static dyn ItemModel| {
+        model.one_slope().is_some() && matches!(model.slope(), SlopeRule::Free | SlopeRule::One)
+    };
+    let names = MODELS.iter().filter(supported).map(|model| model.name());
+    PossibleValuesParser::new(names).map(|name| items::model(&name).expect("the parser accepts only models"))
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = PLAN_EXAMPLES)]
 #[command(group = ArgGroup::new("how_many_students").args(["students", "total"]).required(true))]
@@ -92,8 +105,8 @@ pub(crate) struct PlanArgs {
     pub items: Option<u32>,
     /// Model of the items
     #[arg(long, value_name = "MODEL", default_value = "2pl", conflicts_with = "guess")]
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["2pl", "rasch-sd1", "gpcm", "grm"]))]
-    pub model: String,
+    #[arg(value_parser = private_model())]
+    pub model: &'static dyn ItemModel,
     /// Categories of each item [default: 2, or 4 for gpcm and grm]
     #[arg(long, value_name = "C", conflicts_with = "guess")]
     #[arg(value_parser = clap::value_parser!(u8).range(2..=20))]
@@ -104,14 +117,14 @@ pub(crate) struct PlanArgs {
     pub guess: Option<PathBuf>,
     /// Site effects of the fit
     #[arg(long, value_name = "KIND", default_value = "fixed")]
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["fixed", "none"]))]
-    pub effects: String,
+    #[arg(value_parser = choices(&EFFECTS[..2], Effects::name))]
+    pub effects: Effects,
     /// With --effects none: SD of ability between sites [default: 0]
     #[arg(long, value_name = "SD", allow_hyphen_values = true)]
     pub site_sd: Option<f64>,
     /// Leave out rows that lack an answer (and estimate their number), or score the answer as wrong
-    #[arg(long, value_name = "HOW", default_value = "counted")]
-    pub missing_answers: MissingAnswersArg,
+    #[arg(long, value_name = "HOW", default_value = "counted", value_parser = choices(MISSING_ANSWERS, missing_name))]
+    pub missing_answers: MissingAnswers,
     /// Values of ε
     #[arg(
         long,

@@ -1,9 +1,9 @@
 //! `fedirt score`.
 
-use super::fit::MissingAnswersArg;
-use super::{AnswerArgs, ColumnArgs};
+use super::{AnswerArgs, ColumnArgs, MISSING_ANSWERS, choices, missing_name};
 use clap::{Args, ValueEnum};
 use fedirt::{PriorChoice, ReportScale, ScoreOptions};
+use fedirt_model::private::MissingAnswers;
 use std::path::PathBuf;
 
 /// Estimates of ability.
@@ -35,8 +35,8 @@ pub(crate) struct ScoreArgs {
     #[command(flatten)]
     pub answers: AnswerArgs,
     /// Answers that are missing, where the item was given [default: counted]
-    #[arg(long, value_name = "HOW", help_heading = "Answers")]
-    pub missing_answers: Option<MissingAnswersArg>,
+    #[arg(long, value_name = "HOW", help_heading = "Answers", value_parser = choices(MISSING_ANSWERS, missing_name))]
+    pub missing_answers: Option<MissingAnswers>,
     /// How ability is estimated
     #[arg(long, value_name = "METHOD", default_value = "eap", help_heading = "Scores")]
     pub method: MethodArg,

@@ -1,7 +1,8 @@
 //! `fedirt simulate`.
 
 use clap::{ArgGroup, Args};
-use fedirt_model::simulate::SiteSizes;
+use fedirt_model::items::model_names;
+use fedirt_model::simulate::{MIXED, SiteSizes};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -18,10 +19,9 @@ pub(crate) struct SimulateArgs {
     /// Number of items
     #[arg(long, value_name = "J")]
     pub items: usize,
-    /// Model of the items: 2pl, 1pl, rasch, pcm, gpcm, grm, or mixed (2pl, gpcm and grm in turn)
-    #[arg(long, value_name = "MODEL", default_value = "2pl")]
+    #[arg(long, value_name = "MODEL", default_value = "2pl", help = format!("Model of the items: {}, or {MIXED} (2pl, gpcm and grm in turn)", model_names()))]
     pub model: String,
-    /// Categories of items that may have more than two [default: 4 for pcm, gpcm, grm and mixed, else 2]
+    /// Categories of items that may have more than two [default: 4 for polytomous models, else 2]
     #[arg(long, value_name = "C")]
     pub categories: Option<usize>,
     /// Site effects, one per site, which are not centred

@@ -1,6 +1,6 @@
 //! `fedirt site`.
 
-use super::AnswerArgs;
+use super::{AnswerArgs, CommonColumnArgs};
 use crate::error::CliError;
 use clap::{Args, Subcommand};
 use fedirt::ReadOptions;
@@ -79,21 +79,8 @@ pub(crate) struct OwnFiles {
     /// Response files of this site (CSV)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Column of student identifiers [default: `id`, where there is one]
-    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
-    pub id: Option<String>,
-    /// Columns that are not items
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Columns")]
-    pub ignore: Vec<String>,
-    /// Codes for a missing answer, in addition to an empty cell, `.` and NA
-    #[arg(
-        long,
-        value_name = "CODE,…",
-        value_delimiter = ',',
-        allow_hyphen_values = true,
-        help_heading = "Columns"
-    )]
-    pub missing: Vec<String>,
+    #[command(flatten)]
+    pub columns: CommonColumnArgs,
     /// Column of student weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
@@ -104,13 +91,7 @@ pub(crate) struct OwnFiles {
 impl OwnFiles {
     /// The flags as options of the reader.
     pub(crate) fn read_options(&self) -> Result<ReadOptions, CliError> {
-        let mut options = ReadOptions {
-            id: self.id.clone(),
-            weight: self.weight.clone(),
-            ignore: self.ignore.clone(),
-            missing: self.missing.clone(),
-            ..ReadOptions::default()
-        };
+        let mut options = ReadOptions { weight: self.weight.clone(), ..self.columns.read_options() };
         let mut errors = Vec::new();
         self.answers.add_to(&mut options, &mut errors);
         CliError::unless_empty(errors)?;

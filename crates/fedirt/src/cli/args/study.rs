@@ -1,10 +1,11 @@
 //! `fedirt study`.
 
-use super::ColumnArgs;
+use super::{ColumnArgs, EFFECTS, choices};
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
-use fedirt_studies::rounds::{ALGORITHMS, MODELS, SIZES, Size};
+use fedirt_studies::rounds::{MODELS, SIZES, Size};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -202,7 +203,7 @@ pub(crate) struct RoundsArgs {
     #[arg(long, value_name = "TABLE", default_value = "all")]
     pub table: TableArg,
     /// Algorithms of the first table; newton always runs as the reference [default: all]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = algorithm)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(AlgorithmKind::ALL.map(AlgorithmKind::name)).map(algorithm))]
     pub algorithm: Vec<AlgorithmKind>,
     /// Sizes: all, small (all but 20x1000), or names such as 10x50,50x6-8
     #[arg(long, value_name = "SIZE,…", value_delimiter = ',', default_value = "all", value_parser = sizes)]
@@ -211,7 +212,7 @@ pub(crate) struct RoundsArgs {
     #[arg(long, value_name = "MODEL,…", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(MODELS))]
     pub model: Vec<String>,
     /// Site effects of the second table [default: fixed,random]
-    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = effects)]
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = choices(&EFFECTS[1..], Effects::name))]
     pub effects: Vec<Effects>,
     /// Print rounds.json on standard output, and nothing else there
     #[arg(long)]
@@ -245,16 +246,7 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes(chosen))
 }
 
-fn algorithm(text: &str) -> Result<AlgorithmKind, String> {
-    ALGORITHMS.into_iter().find(|a| a.name() == text).ok_or_else(|| {
-        let names: Vec<&str> = ALGORITHMS.iter().map(|a| a.name()).collect();
-        format!("algorithms are {}", names.join(", "))
-    })
-}
-
-fn effects(text: &str) -> Result<Effects, String> {
-    [Effects::Fixed, Effects::Random]
-        .into_iter()
-        .find(|e| e.name() == text)
-        .ok_or_else(|| "site effects are fixed and random".to_owned())
+fn algorithm(name: String) -> AlgorithmKind {
+    let found = AlgorithmKind::ALL.into_iter().find(|algorithm| algorithm.name() == name);
+    found.expect("the parser accepts only these names")
 }

@@ -1,7 +1,7 @@
 //! `fedirt coordinator init`: makes a folder and a first plan.
 
 use super::told;
-use crate::args::{CoordinatorInitArgs, ModeArg};
+use crate::args::CoordinatorInitArgs;
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::usage::UsageError;
@@ -54,11 +54,11 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
     let reading = args.items_from.as_ref().map(|file| {
         let reading = fedirt::read(crate::input::files(std::slice::from_ref(file)), &options)?;
         // The categories of a private plan do not come from the answers, so there are no questions about them.
-        if args.mode == ModeArg::Private { Ok(reading) } else { crate::input::ask(reading) }
+        if args.mode == Mode::Private { Ok(reading) } else { crate::input::ask(reading) }
     });
     let reading = reading.transpose()?;
     let items = match (&reading, &args.codebook) {
-        (Some(reading), _) if args.mode == ModeArg::Private => declared_items(reading)?,
+        (Some(reading), _) if args.mode == Mode::Private => declared_items(reading)?,
         (Some(reading), _) => items_of(reading),
         (None, Some(path)) => codebook::plan_items(&path.display().to_string(), Input::file(path))?,
         (None, None) => {
@@ -79,12 +79,7 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
         let reason = "a plan says about how many students all sites have together";
         return Err(UsageError::Missing { flag: "--students N", reason }.into());
     };
-    let mode = match args.mode {
-        ModeArg::Plain => Mode::Plain,
-        ModeArg::Secure => Mode::Secure,
-        ModeArg::Private => Mode::Private,
-    };
-    let text = template(study, mode, &sites, &items, students);
+    let text = template(study, args.mode, &sites, &items, students);
     let terms = StudyPlan::parse(&text).and_then(|plan| plan.terms(&text)).map_err(UsageError::Plan)?;
     if terms.study.as_str().starts_with('.') {
         let needed = "a name must not begin with a dot";

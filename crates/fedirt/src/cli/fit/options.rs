@@ -1,28 +1,24 @@
 //! From flags to the options of a calibration.
 
-use crate::args::{AlgorithmArg, EffectsArg, FitArgs, MissingAnswersArg, QuadratureArg};
+use crate::args::FitArgs;
 use crate::error::CliError;
 use fedirt::{
-    AlgorithmKind, Effects, FitMode, FitOptions, GridSpec, Input, MissingAnswers, PrivateOptions, Problems,
-    ReadOptions, Settings, Weighting, read_booklets, read_fixed_items,
+    FitMode, FitOptions, GridSpec, Input, MissingAnswers, PrivateOptions, Problems, ReadOptions, Settings,
+    Weighting, read_booklets, read_fixed_items,
 };
 
 /// The options from flags, without the files that the flags name.
 pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
     let grid = match args.quadrature {
-        QuadratureArg::Density => GridSpec::default(),
-        QuadratureArg::Paper => GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper },
+        Weighting::Density => GridSpec::default(),
+        Weighting::Paper => GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper },
     };
     FitOptions {
         model: args.model.map(|model| model.name().to_owned()),
         item_models: args.item_model.clone(),
         codebook: None,
         fixed_items: Vec::new(),
-        effects: args.effects.map(|effects| match effects {
-            EffectsArg::None => Effects::None,
-            EffectsArg::Fixed => Effects::Fixed,
-            EffectsArg::Random => Effects::Random,
-        }),
+        effects: args.effects,
         mode: mode(args),
         quadrature: GridSpec {
             nodes: args.nodes.map_or(grid.nodes, usize::from),
@@ -51,8 +47,7 @@ pub(super) fn reading(args: &FitArgs, errors: &mut Vec<CliError>) -> ReadOptions
     let mut options = args.columns.read_options();
     options.weight.clone_from(&args.weight);
     // A private fit knows booklets, and counts missing answers itself.
-    options.missing_is_wrong =
-        args.missing_answers == Some(MissingAnswersArg::Wrong) && !args.hides_students();
+    options.missing_is_wrong = args.missing_answers == Some(MissingAnswers::Wrong) && !args.hides_students();
     args.answers.add_to(&mut options, errors);
     options
 }
@@ -65,10 +60,7 @@ fn mode(args: &FitArgs) -> FitMode {
             delta: args.delta.unwrap_or(usual.delta),
             colluders: args.colluders.unwrap_or(usual.colluders),
             mixture: args.mixture,
-            missing: match args.missing_answers {
-                Some(MissingAnswersArg::Wrong) => MissingAnswers::Wrong,
-                Some(MissingAnswersArg::Counted) | None => MissingAnswers::Counted,
-            },
+            missing: args.missing_answers.unwrap_or(usual.missing),
             site_sd: args.site_sd.unwrap_or(usual.site_sd),
             booklets: Vec::new(),
         });
@@ -79,15 +71,8 @@ fn mode(args: &FitArgs) -> FitMode {
 fn settings(args: &FitArgs) -> Settings {
     let defaults = Settings::default();
     Settings {
-        algorithm: match args.algorithm {
-            // fedirt-dp does not use this setting.
-            AlgorithmArg::Newton | AlgorithmArg::FedirtDp => AlgorithmKind::Newton,
-            AlgorithmArg::Em => AlgorithmKind::Em,
-            AlgorithmArg::Bfgs => AlgorithmKind::Bfgs,
-            AlgorithmArg::Fedsgd => AlgorithmKind::Fedsgd,
-            AlgorithmArg::Fedavg => AlgorithmKind::Fedavg,
-            AlgorithmArg::Meta => AlgorithmKind::Meta,
-        },
+        // fedirt-dp does not use this setting.
+        algorithm: args.algorithm.kind().unwrap_or(defaults.algorithm),
         tolerance: args.tolerance(),
         max_rounds: args.max_rounds.unwrap_or(defaults.max_rounds),
         starts: defaults.starts,

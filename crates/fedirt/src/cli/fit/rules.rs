@@ -1,9 +1,10 @@
 //! Checks of the flags of `fedirt fit`, before any file is opened.
 
 use super::options;
-use crate::args::{AlgorithmArg, EffectsArg, FitArgs, NoiseArg};
+use crate::args::{AlgorithmArg, FitArgs, NoiseArg};
 use crate::error::CliError;
 use crate::usage::UsageError;
+use fedirt::Effects;
 
 /// All problems with the flags: invalid values and contradictory flags.
 pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
@@ -50,7 +51,7 @@ fn privacy(args: &FitArgs) -> Vec<UsageError> {
     }
     if let Some(sd) = args.site_sd
         && sd == 0.0
-        && args.effects != Some(EffectsArg::None)
+        && args.effects != Some(Effects::None)
     {
         problems.push(UsageError::value(
             "--site-sd",

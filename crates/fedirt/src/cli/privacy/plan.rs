@@ -1,7 +1,7 @@
 //! `fedirt privacy plan`: a forecast without data.
 
 use super::columns;
-use crate::args::{MissingAnswersArg, PlanArgs};
+use crate::args::PlanArgs;
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::progress::Progress;
@@ -12,7 +12,6 @@ use fedirt_data::files;
 use fedirt_data::{FixedItem, Input, Steps};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
-use fedirt_model::private::MissingAnswers;
 use fedirt_model::simulate::SiteSizes;
 use fedirt_privacy::accountant::{Delta, Epsilon};
 use fedirt_protocol::forecast::{Errors, Guess, Outlook, Wish};
@@ -92,7 +91,7 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
         ));
     }
     if let Some(sd) = args.site_sd
-        && !((0.0..=10.0).contains(&sd) && args.effects == "none")
+        && !((0.0..=10.0).contains(&sd) && args.effects == Effects::None)
     {
         problems.push(UsageError::value(
             "--site-sd",
@@ -100,7 +99,7 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
             "a number from 0 to 10 is needed, and --effects none",
         ));
     }
-    if matches!(args.model.as_str(), "2pl" | "rasch-sd1") && args.categories.is_some_and(|c| c > 2) {
+    if !args.model.polytomous() && args.categories.is_some_and(|c| c > 2) {
         let needed = "items of this model have two; use gpcm or grm";
         problems.push(UsageError::value("--categories", args.categories.unwrap_or_default(), needed));
     }
@@ -112,20 +111,17 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
             (items, Some(guess))
         }
         None => {
-            let usual = if matches!(args.model.as_str(), "gpcm" | "grm") { 4 } else { 2 };
+            let usual = if args.model.polytomous() { 4 } else { 2 };
             let categories = usize::from(args.categories.unwrap_or(usual));
-            (vec![(args.model.clone(), categories); args.items.unwrap_or(1) as usize], None)
+            (vec![(args.model.name().to_owned(), categories); args.items.unwrap_or(1) as usize], None)
         }
     };
     let wish = Wish {
         items,
         sites: sizes.into_iter().enumerate().map(|(k, n)| (format!("site{}", k + 1), n)).collect(),
-        effects: if args.effects == "none" || sites < 2 { Effects::None } else { Effects::Fixed },
+        effects: if sites < 2 { Effects::None } else { args.effects },
         site_sd: args.site_sd.unwrap_or(0.0),
-        missing: match args.missing_answers {
-            MissingAnswersArg::Counted => MissingAnswers::Counted,
-            MissingAnswersArg::Wrong => MissingAnswers::Wrong,
-        },
+        missing: args.missing_answers,
         booklets: Vec::new(),
         mixture: false,
         delta: args.delta,

@@ -61,9 +61,9 @@ mod tests {
         for (words, wanted) in [
             ("rounds --replications 0", "0"),
             ("rounds --sizes 7x7", "sizes are all, small, 10x50"),
-            ("rounds --algorithm sgd", "algorithms are newton, em"),
+            ("rounds --algorithm sgd", "possible values: newton, em"),
             ("rounds --model 3pl", "3pl"),
-            ("rounds --effects none", "fixed and random"),
+            ("rounds --effects none", "possible values: fixed, random"),
             ("rounds --table models --algorithm em", "newton only"),
             ("rounds --table algorithms --model grm", "leave out --model"),
         ] {

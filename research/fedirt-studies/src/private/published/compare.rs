@@ -3,7 +3,8 @@
 use super::{Condition, DELTA, mean_squared_errors};
 use crate::StudyError;
 use crate::fedirt_dp::{Settings, run};
-use crate::private::{Trial, run as run_score2, trial::design};
+use crate::private::run as run_score2;
+use crate::private::trial::{Trial, design};
 use fedirt_model::private::Score2Plan;
 use fedirt_model::quadrature::GridSpec;
 use fedirt_privacy::accountant::{Delta, Epsilon, GaussianDp};
@@ -14,7 +15,7 @@ use std::fmt;
 
 /// Errors of both at one number of students.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// Students of all sites.
     pub students: usize,
     /// ε at δ = [`DELTA`].
@@ -33,7 +34,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// Sum of score2's mean squared errors over that of FedIRT-DP.
-    pub fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         self.score2.iter().sum::<f64>() / self.published.iter().sum::<f64>()
     }
 }
@@ -58,18 +59,18 @@ impl fmt::Display for Comparison {
 }
 
 /// Geometric mean of the ratios.
-pub fn geometric_mean(comparisons: &[Comparison]) -> f64 {
+pub(crate) fn geometric_mean(comparisons: &[Comparison]) -> f64 {
     (comparisons.iter().map(|c| c.ratio().ln()).sum::<f64>() / comparisons.len().max(1) as f64).exp()
 }
 
 /// [`compare_with`] at the settings that were tuned for such data.
-pub fn compare(students: usize, epsilon: f64, replications: u64) -> Result<Comparison, StudyError> {
+pub(crate) fn compare(students: usize, epsilon: f64, replications: u64) -> Result<Comparison, StudyError> {
     compare_with(Settings::tuned(students as u64, epsilon), students, epsilon, replications)
 }
 
 /// Study 2's parameters with that many students in all, fixed effects; density weights, since those of the paper bias
 /// slopes by −h²/24. Seeds are those of the replications, from 0.
-pub fn compare_with(
+pub(crate) fn compare_with(
     settings: Settings,
     students: usize,
     epsilon: f64,
