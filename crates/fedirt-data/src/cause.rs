@@ -22,6 +22,15 @@ pub enum Cause {
     /// The file is something else than text; with the name of what it is.
     #[error("this is {0}, not a CSV text")]
     NotText(&'static str),
+    /// A workbook that cannot be read; with the words of its reader.
+    #[error("the workbook cannot be read: {0}")]
+    BadWorkbook(String),
+    /// A workbook of which more than one sheet has something in it; with their names.
+    #[error("more than one sheet has something in it: {}", quoted_list(.0))]
+    SeveralSheets(Vec<String>),
+    /// A Parquet file that cannot be read; with the words of its reader.
+    #[error("the Parquet file cannot be read: {0}")]
+    BadParquet(String),
     /// The same file was given before, under this name.
     #[error("the file is given twice{}", as_name(.0))]
     SameFileTwice(Option<String>),

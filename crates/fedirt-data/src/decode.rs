@@ -1,6 +1,7 @@
 //! From the bytes of a file to text: UTF-16 and spreadsheets as a whole, Windows-1252 line by line.
 
-use std::io::{BufRead, Cursor, Read};
+use std::io::{BufRead, Cursor};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::cause::Cause;
 
@@ -27,14 +28,35 @@ pub(crate) fn text<'a>(mut bytes: Box<dyn BufRead + 'a>) -> Result<Box<dyn BufRe
         }
     };
     if let Some(ends) = utf16(start) {
-        let mut all = Vec::new();
-        bytes.read_to_end(&mut all).map_err(unreadable)?;
-        return Ok(Box::new(Cursor::new(of_utf16(&all, ends)?)));
+        return whole(bytes, |all| of_utf16(&all, ends));
     }
     match OTHER_FORMATS.iter().find(|(beginning, _)| start.starts_with(beginning)) {
+        #[cfg(feature = "spreadsheets")]
+        Some((b"PK\x03\x04" | b"\xd0\xcf\x11\xe0", _)) => whole(bytes, crate::spreadsheet::as_csv),
+        #[cfg(feature = "parquet")]
+        Some((b"PAR1", _)) => whole(bytes, crate::parquet_file::as_csv),
         Some((_, what)) => Err(Cause::NotText(what)),
         None => Ok(bytes),
     }
+}
+
+/// The text that a decoder makes of all bytes. Readers of workbooks and Parquet files are not ours: where damaged bytes make
+/// one panic, the file is refused, and the program goes on.
+fn whole<'a>(
+    mut bytes: Box<dyn BufRead + 'a>,
+    text: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, Cause>,
+) -> Result<Box<dyn BufRead + 'a>, Cause> {
+    let mut all = Vec::new();
+    bytes.read_to_end(&mut all).map_err(|error| Cause::Unreadable(error.to_string()))?;
+    let text = catch_unwind(AssertUnwindSafe(|| text(all)));
+    Ok(Box::new(Cursor::new(text.unwrap_or(Err(Cause::NotText("a damaged file")))?)))
+}
+
+/// A field of a CSV text, on one line and in quotes.
+#[cfg(any(feature = "spreadsheets", feature = "parquet"))]
+pub(crate) fn quoted(text: &str) -> String {
+    let line: String = text.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();
+    format!("\"{}\"", line.replace('"', "\"\""))
 }
 
 /// Which byte of a pair comes first.

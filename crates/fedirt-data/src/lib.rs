@@ -45,6 +45,8 @@ mod notes;
 mod opened;
 mod options;
 mod options_asked;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod problems;
 mod questions;
 mod readers;
@@ -57,6 +59,8 @@ mod scores;
 mod scoring_rule;
 mod selection;
 mod small_table;
+#[cfg(feature = "spreadsheets")]
+mod spreadsheet;
 mod tally;
 pub mod text;
 mod undeclared;

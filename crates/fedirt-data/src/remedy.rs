@@ -38,6 +38,10 @@ impl Cause {
             Cause::Directory => "Name the files in it, such as DIRECTORY/*.csv".into(),
             Cause::Unreadable(_) => "Check the permissions and whether another program holds the file".into(),
             Cause::NotText(_) => "Save it as CSV in UTF-8 and give that file".into(),
+            Cause::BadWorkbook(_) | Cause::BadParquet(_) => "Write the file again, or save it as CSV".into(),
+            Cause::SeveralSheets(_) => {
+                "Keep the sheet with the answers alone, or save that sheet as CSV and give that file".into()
+            }
             Cause::SameFileTwice(_) => "Give each file once: its rows would count double".into(),
             Cause::SameSiteName { .. } => {
                 let site = audience.with(ReadOption::Site, "COLUMN");

@@ -70,6 +70,33 @@ fn utf16(text: &str, turn: fn(u16) -> [u8; 2]) -> Vec<u8> {
     std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(turn).collect()
 }
 
+/// A workbook with LSAT 7 from a row on; a cell in another sheet, and a time of day in a cell, where they are given.
+fn workbook(first_row: u32, other_sheet: Option<&str>, time_at: Option<u32>) -> Vec<u8> {
+    use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, XlsxError};
+    let write = || -> Result<Vec<u8>, XlsxError> {
+        let mut workbook = Workbook::new();
+        let sheet = workbook.add_worksheet();
+        for (column, name) in (0..).zip(NAMES) {
+            sheet.write(first_row, column, name)?;
+        }
+        for (row, cells) in (first_row + 1..).zip(lsat7()) {
+            for (column, cell) in (0..).zip(cells) {
+                sheet.write(row, column, number(&cell) as f64)?;
+            }
+        }
+        if let Some(row) = time_at {
+            let midnight = ExcelDateTime::from_hms(0, 0, 0)?;
+            sheet.write_with_format(row, 1, &midnight, &Format::new().set_num_format("hh:mm"))?;
+        }
+        let other = workbook.add_worksheet();
+        if let Some(text) = other_sheet {
+            other.write(0, 0, text)?;
+        }
+        workbook.save_to_buffer()
+    };
+    write().expect("a workbook can be written")
+}
+
 /// LSAT 7 with ids, in Windows-1252.
 fn windows_1252() -> Vec<u8> {
     let mut bytes = csv(&[&NAMES[..], &["id"]].concat(), &numbered(|at| format!("M#ller {at}"))).into_bytes();
@@ -246,6 +273,8 @@ fn good_files() -> Vec<Case> {
         .with("book.csv", "item,aliases\ni1,I_01|I.1\ni2,second\ni3,\ni4,\ni5,\n"),
         case("a codebook selects", with_total.clone(), "--codebook book.csv", Estimates("clean.csv"))
             .with("book.csv", book("categories", "2")),
+        case("a workbook", workbook(0, None, None), "", Estimates("clean.csv")),
+        case("a workbook that begins below the top", workbook(3, None, None), "", Estimates("clean.csv")),
         case("a pattern selects", with_total, "--items i*", Estimates("clean.csv")),
         case(
             "weights with decimal commas",
@@ -417,6 +446,24 @@ fn bad_files() -> Vec<Case> {
         case("a PDF", "%PDF-1.7\n", "", Question(&["a PDF", "Save it as CSV"])),
         case("two encodings", mixed, "", Question(&["line 1002", "UTF-8", "Windows-1252"])),
         case("a damaged UTF-16", b"\xff\xfei\x001".to_vec(), "", Question(&["damaged UTF-16"])),
+        case(
+            "a workbook of two sheets",
+            workbook(0, Some("notes"), None),
+            "",
+            Question(&["`Sheet1`, `Sheet2`", "CSV"]),
+        ),
+        case(
+            "a time of day in a workbook",
+            workbook(2, None, Some(8)),
+            "",
+            Question(&["line 9, column i2", "`date 0`"]),
+        ),
+        case(
+            "a damaged workbook",
+            workbook(0, None, None)[..4000].to_vec(),
+            "",
+            Question(&["workbook cannot be read"]),
+        ),
         case("nothing", "", "", Question(&["the file is empty"])),
         case("a header alone", "i1,i2\n", "", Question(&["no rows"])),
         case("no answer at all", "i1,i2\n,\n,\n", "", Question(&["every answer in the file is missing"])),
