@@ -12,6 +12,7 @@ mod canvas;
 mod caterpillar;
 mod characteristic;
 mod convergence;
+mod difficulties;
 mod expected_score;
 mod figure;
 mod forest;
@@ -39,6 +40,7 @@ pub use answers::{ItemAnswers, MissingMap, category_shares, missing_map, score_h
 pub use caterpillar::site_effects;
 pub use characteristic::characteristic_curves;
 pub use convergence::convergence;
+pub use difficulties::difficulties;
 pub use expected_score::expected_score;
 pub use figure::{Figure, Table};
 pub use forest::item_parameters;

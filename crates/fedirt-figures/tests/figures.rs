@@ -4,9 +4,10 @@ mod common;
 
 use common::Plan;
 use fedirt_figures::{
-    Figure, characteristic_curves, convergence, expected_score, item_information, item_parameters,
-    site_effects, test_information, wright_map,
+    Figure, characteristic_curves, convergence, difficulties, expected_score, item_information,
+    item_parameters, site_effects, test_information, wright_map,
 };
+use fedirt_model::comparison::{DriftLimits, LinkMethod, link};
 use fedirt_model::fit::Fit;
 
 fn all(fit: &Fit) -> Vec<Figure> {
@@ -146,4 +147,25 @@ fn hostile_names_stay_text() {
         check(&figure);
         assert!(!figure.svg.contains("<img") && !figure.svg.contains("\"/><img"), "{}", figure.title);
     }
+}
+
+#[test]
+fn items_that_drift_are_named_beside_their_point() {
+    let first = common::fit(Plan { items: 12, ..Plan::default() });
+    let mut second = first.clone();
+    // The same test on another scale, where one item has become much harder.
+    for (j, item) in second.items.iter_mut().enumerate() {
+        let (model, psi) = item.estimates().expect("estimates");
+        let moved = if j == 4 { 1.5 } else { 0.3 + 0.01 * (j % 3) as f64 };
+        item.set_estimates(model, &[psi[0], psi[1] - psi[0] * moved], None, &[true, true]);
+    }
+    let found = link(&first, &second, LinkMethod::MeanSigma, DriftLimits::default()).expect("a link");
+    let drifting: Vec<&str> = found.drift.iter().filter(|d| d.flagged).map(|d| d.item.as_str()).collect();
+    assert_eq!(drifting, [first.items[4].name.as_str()], "{:?}", found.drift);
+    let figure = difficulties(&first, &second, ["spring", "<autumn>"], Some(&found));
+    check(&figure);
+    assert!(figure.svg.contains(&format!(">{}<", drifting[0])) && figure.svg.contains("&lt;autumn&gt;"));
+    let none = difficulties(&first, &Fit { items: Vec::new(), ..second }, ["a", "b"], None);
+    check(&none);
+    assert!(none.missing.is_some());
 }

@@ -9,7 +9,8 @@
 //! | answers that have to be scored | [`read_key`], [`read_codebook`] |
 //! | a calibration | [`fit()`] with [`FitOptions`]: `plain`, `secure` or `private` |
 //! | scores of students | [`score()`] |
-//! | a comparison of two fits | [`compare()`] |
+//! | two fits side by side | [`compare()`], [`likelihood_ratio()`] |
+//! | one scale turned into another | [`link()`] |
 //! | data with known parameters | [`simulate()`] |
 //! | expected standard errors of a private study | [`privacy::plan`] |
 //! | a report on a fit (HTML) | `report`, with the feature of that name |
@@ -165,7 +166,10 @@ pub use fedirt_data::{
 /// assert_eq!(comparison.far(), 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub use fedirt_data::{Comparison, ItemPair, ItemValue};
+pub use fedirt_model::comparison::{
+    Comparison, Drift, DriftLimits, ItemPair, ItemValue, LikelihoodRatio, Link, LinkError, LinkMethod,
+    NotNested,
+};
 
 /// ```
 /// use fedirt::{Input, ReadOptions, check, read};
@@ -293,7 +297,45 @@ pub fn score(fit: &Fit, responses: &Responses, options: &ScoreOptions) -> Result
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn compare(first: &Fit, second: &Fit) -> Comparison {
-    fedirt_data::compare(first, second)
+    fedirt_model::comparison::compare(first, second)
+}
+
+/// The likelihood ratio of two fits to the same answers, where one model is a special case of the other; otherwise why there
+/// is none.
+///
+/// ```
+/// # use fedirt::{FitOptions, Input, NotNested, ReadOptions, fit, likelihood_ratio, read};
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let model = |name: &str| FitOptions { model: Some(name.into()), ..FitOptions::default() };
+/// let fixed_sd = fit(&responses, &model("rasch-sd1"))?.fit;
+/// let rasch = fit(&responses, &model("rasch"))?.fit;
+/// assert_eq!(likelihood_ratio(&fixed_sd, &rasch)?.df, 1);
+/// // Two names of one model have as many parameters: there is nothing to test.
+/// let one_slope = fit(&responses, &model("1pl"))?.fit;
+/// assert_eq!(likelihood_ratio(&rasch, &one_slope), Err(NotNested::SameSize));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn likelihood_ratio(one: &Fit, other: &Fit) -> Result<LikelihoodRatio, NotNested> {
+    fedirt_model::comparison::likelihood_ratio(one, other)
+}
+
+/// The line that turns the scale of `second` into that of `first`, from the items that have estimates in both; with it, which
+/// items drift.
+///
+/// ```
+/// # use fedirt::{DriftLimits, FitOptions, Input, LinkMethod, ReadOptions, fit, link, read};
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let model = |name: &str| FitOptions { model: Some(name.into()), ..FitOptions::default() };
+/// let (rasch, one_slope) = (fit(&responses, &model("rasch"))?.fit, fit(&responses, &model("1pl"))?.fit);
+/// // Both are one model; a unit of the second scale is an SD of ability, of the first a logit.
+/// let found = link(&rasch, &one_slope, LinkMethod::StockingLord, DriftLimits::default())?;
+/// assert!((found.slope - rasch.latent.sd).abs() < 1e-3 && found.intercept.abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn link(first: &Fit, second: &Fit, method: LinkMethod, limits: DriftLimits) -> Result<Link, LinkError> {
+    fedirt_model::comparison::link(first, second, method, limits)
 }
 
 /// The report on a fit as one self-contained HTML page: tables, curves and warnings.

@@ -7,9 +7,8 @@ use crate::{Fields, Frame, Html, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
-use fedirt_data::{ItemPair, ItemValue, compare};
-use fedirt_figures::escape;
-use fedirt_figures::{Figure, Table};
+use fedirt_figures::{Table, difficulties};
+use fedirt_model::comparison::{ItemPair, ItemValue, compare};
 use fedirt_model::fit::Fit;
 
 #[derive(Template)]
@@ -116,8 +115,7 @@ fn against(own: &Fit, other: &Fit, called: &str) -> Against {
         [vec![item.name.clone()], cells(item.slope).to_vec(), cells(item.location).to_vec()].concat()
     };
     let rows = compared.items.iter().map(row).collect();
-    let points: Vec<(String, f64, f64)> =
-        compared.located().map(|(name, here, there)| (name.to_owned(), there.value, here.value)).collect();
+    let located = compared.located().count();
     let headers = ["Item", "a here", "a there", "difference", "z", "b here", "b there", "difference", "z"];
     let listed = Table {
         caption: "Items of both fits; b is the mean of an item's difficulties".into(),
@@ -139,11 +137,11 @@ fn against(own: &Fit, other: &Fit, called: &str) -> Against {
             "{} of {} differ by more than 2.58 standard errors; by chance it would be one in a hundred ({:.1}) if the two samples \
              were independent and on the same scale. Anchors or linking bring fits to the same scale; this page only subtracts.",
             compared.far(),
-            points.len(),
-            0.01 * points.len() as f64
+            located,
+            0.01 * located as f64
         ));
     }
-    let drawn = scatter(&points, called);
+    let drawn = difficulties(own, other, ["this fit", called], None);
     Against {
         called: called.to_owned(),
         shared: compared.items.len(),
@@ -178,85 +176,4 @@ fn facts(own: &Fit, other: &Fit) -> Table {
             row("SD between sites", &number(|fit| fit.site_sd)),
         ],
     }
-}
-
-fn scatter(points: &[(String, f64, f64)], called: &str) -> Figure {
-    let title = "Difficulties here and there".to_owned();
-    let rows = points.iter().map(|(name, x, y)| vec![name.clone(), format!("{x:.3}"), format!("{y:.3}")]);
-    let headers = ["Item", "There", "Here"].map(String::from).to_vec();
-    let table = Table { caption: title.clone(), headers, rows: rows.collect() };
-    let description =
-        format!("Difficulties of {} items in this fit against those in {called}.", points.len());
-    let mut figure = Figure {
-        title,
-        description: description.clone(),
-        svg: String::new(),
-        narrow: String::new(),
-        tables: vec![table],
-        notes: vec!["On the line, both fits agree.".into()],
-        missing: points.is_empty().then(|| "The two fits share no item with a difficulty.".into()),
-    };
-    if figure.missing.is_none() {
-        figure.svg = plot(points, 520.0, called, &description);
-        figure.narrow = plot(points, 360.0, called, &description);
-    }
-    figure
-}
-
-fn plot(points: &[(String, f64, f64)], width: f64, called: &str, description: &str) -> String {
-    let all = || points.iter().flat_map(|(_, x, y)| [*x, *y]);
-    let (low, high) = (all().fold(f64::MAX, f64::min).floor(), all().fold(f64::MIN, f64::max).ceil());
-    let high = if high > low { high } else { low + 1.0 };
-    let (left, bottom, side) = (44.0, width - 6.0, width - 60.0);
-    let top = bottom - 40.0 - side;
-    let x = |v: f64| left + (v - low) / (high - low) * side;
-    let y = |v: f64| top + side - (v - low) / (high - low) * side;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {bottom}\" width=\"{width}\" height=\"{bottom}\" role=\"img\" \
-         aria-label=\"{}\" font-size=\"12\" font-family=\"system-ui, sans-serif\">",
-        escape(description)
-    );
-    let step = ((high - low) / 6.0).ceil().max(1.0);
-    let mut at = low;
-    while at <= high + 1e-9 {
-        out += &format!(
-            "<path d=\"M{0:.1} {1:.1}V{2:.1}M{3:.1} {4:.1}H{5:.1}\" stroke=\"var(--rule,#e4e6e9)\"/>\
-             <text x=\"{0:.1}\" y=\"{6:.1}\" text-anchor=\"middle\" fill=\"var(--muted,#5b636d)\">{7}</text>\
-             <text x=\"{8:.1}\" y=\"{9:.1}\" text-anchor=\"end\" fill=\"var(--muted,#5b636d)\">{7}</text>",
-            x(at),
-            top,
-            top + side,
-            left,
-            y(at),
-            left + side,
-            top + side + 16.0,
-            at,
-            left - 7.0,
-            y(at) + 4.0
-        );
-        at += step;
-    }
-    out += &format!(
-        "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\" stroke=\"var(--muted,#5b636d)\"/>",
-        x(low),
-        y(low),
-        x(high),
-        y(high)
-    );
-    for (_, there, here) in points {
-        out += &format!(
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"var(--accent,#0b5f8a)\" fill-opacity=\"0.55\"/>",
-            x(*there),
-            y(*here)
-        );
-    }
-    out += &format!(
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"var(--ink,#1b1f24)\">b in {}</text>\
-         <text x=\"{left}\" y=\"{:.1}\" fill=\"var(--ink,#1b1f24)\">b here</text></svg>",
-        left + side,
-        top + side + 33.0,
-        escape(&called.chars().take(30).collect::<String>()),
-        top - 6.0
-    );
-    out
 }

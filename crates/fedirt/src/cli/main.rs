@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod compare;
 mod coordinator;
 mod demo;
 mod error;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Fit(args) => fit::run(args),
         Command::Score(args) => score::run(args),
+        Command::Compare(args) => compare::run(args),
         Command::Report(args) => report::run(args),
         Command::Check(args) => check::run(args),
         Command::Simulate(args) => simulate::run(args),

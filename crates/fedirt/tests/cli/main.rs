@@ -3,6 +3,7 @@
 mod bad_input;
 mod check;
 mod common;
+mod compare;
 mod equal;
 mod files;
 mod flags;

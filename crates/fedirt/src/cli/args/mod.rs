@@ -1,6 +1,7 @@
 //! The arguments of the command line, one file per subcommand.
 
 mod check;
+mod compare;
 mod coordinator;
 mod demo;
 mod fit;
@@ -17,6 +18,7 @@ use anstyle::AnsiColor;
 pub(crate) use check::CheckArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, Styles, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+pub(crate) use compare::CompareArgs;
 pub(crate) use coordinator::{
     CoordinatorArgs, CoordinatorCommand, CoordinatorExportArgs, CoordinatorInitArgs, CoordinatorInviteArgs,
     CoordinatorStartArgs, CoordinatorStatusArgs,
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Fit(Box<FitArgs>),
     /// Score students with the items of a fit
     Score(Box<ScoreArgs>),
+    /// Compare fits: likelihood ratio, information criteria, items side by side, linked scales
+    Compare(CompareArgs),
     /// Write the report of a fit (HTML)
     Report(ReportArgs),
     /// Describe response files, and list what is wrong with them
@@ -92,6 +96,7 @@ const EXAMPLES: &str = "Start here:
   fedirt fit north.csv south.csv                      print tables on the terminal
   fedirt fit north.csv south.csv --out results        write files and a report
   fedirt score results/fit.json new.csv               score other students
+  fedirt compare rasch.json 2pl.json                  compare models, or link two scales
   fedirt demo                                         watch a study in the browser
 
 `fedirt COMMAND --help` lists a command's options.";

@@ -1,6 +1,6 @@
 //! Two fits side by side: items of the same name, their differences, and how large those are for their errors.
 
-use fedirt_model::fit::{Fit, FitItem};
+use crate::fit::{Fit, FitItem};
 
 /// A number of an item and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,7 +87,8 @@ fn location(item: &FitItem) -> Option<ItemValue> {
     Some(ItemValue { value: b.iter().sum::<f64>() / b.len() as f64, se })
 }
 
-/// Compares the items of two fits by name. Nothing is linked: numbers are comparable where both fits are on one scale.
+/// Compares the items of two fits by name. Nothing is linked: numbers are comparable where both fits are on one scale
+/// ([`super::link`] finds the line between two scales).
 pub fn compare(first: &Fit, second: &Fit) -> Comparison {
     let find = |fit: &'_ Fit, name: &str| fit.items.iter().position(|item| item.name == name);
     let only = |one: &Fit, other: &Fit| {
