@@ -1,7 +1,7 @@
 //! Linking: the line θ = A θ' + B that turns the scale of one fit into that of another, from the items of both.
 //!
 //! An item of slope a and intercepts d on the scale θ' has slope a/A and intercepts d − s·a·B/A on the scale θ, where s
-//! counts the slope in the intercept ([`Role::Intercept`]); difficulties become A b + B. Kolen & Brennan (2014), *Test
+//! counts the slope in the intercept ([`Role::Intercept`](crate::items::Role::Intercept)); difficulties become A b + B. Kolen & Brennan (2014), *Test
 //! Equating, Scaling, and Linking*, chapter 6:
 //! - *mean–sigma* (Marco 1977): A = SD(b)/SD(b'), B = mean(b) − A mean(b'), over all difficulties of the common items;
 //! - *Haebara* (1980): the least Σ_j Σ_c ∫ (P_jc(θ) − P'_jc((θ − B)/A))² g(θ) dθ;
@@ -11,7 +11,7 @@
 //! criteria are taken on that scale (not symmetrised).
 
 use crate::fit::Fit;
-use crate::items::{Curves, ItemModel, Order, Role};
+use crate::items::{Curves, ItemModel, Order};
 
 /// How the line is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -300,19 +300,4 @@ fn quantile(sorted: &[f64], p: f64) -> f64 {
     let at = p * last as f64;
     let (low, high) = (at.floor() as usize, at.ceil() as usize);
     sorted[low] + (at - low as f64) * (sorted[high] - sorted[low])
-}
-
-/// The parameters of an item on the first scale, from those on the second.
-pub(super) fn turned_parameters(
-    model: &dyn ItemModel,
-    categories: usize,
-    psi: &[f64],
-    (slope, intercept): (f64, f64),
-) -> Vec<f64> {
-    let parameters = model.parameters(categories);
-    let turn = |(r, x): (usize, &f64)| match parameters[r].role {
-        Role::Slope { .. } => x / slope,
-        Role::Intercept { slope: at, score } => x - score * psi[at] * intercept / slope,
-    };
-    psi.iter().enumerate().map(turn).collect()
 }

@@ -1,9 +1,8 @@
 //! Linking recovers a line that is known, and agrees with a calculation by hand.
 
-use super::linking::turned_parameters;
 use super::*;
 use crate::fit::{FORMAT, Fit, FitItem, Latent, Quadrature};
-use crate::items::model;
+use crate::items::{ItemModel, Role, model};
 
 fn item(name: &str, model_name: &str, categories: usize, psi: &[f64]) -> FitItem {
     let mut item = FitItem::without_estimates(name, model_name);
@@ -193,4 +192,19 @@ fn likelihood_ratios_are_for_nested_models_of_the_same_answers() {
     assert_eq!(likelihood_ratio(&two, &stopped), Err(NotNested::NotConverged { which: 2 }));
     let (gpcm, grm) = (all("gpcm", 10, -1.0), all("rasch-sd1", 5, -2.0));
     assert!(likelihood_ratio(&gpcm, &grm).is_ok());
+}
+
+/// The parameters of an item on the first scale, from those on the second.
+fn turned_parameters(
+    model: &dyn ItemModel,
+    categories: usize,
+    psi: &[f64],
+    (slope, intercept): (f64, f64),
+) -> Vec<f64> {
+    let parameters = model.parameters(categories);
+    let turn = |(r, x): (usize, &f64)| match parameters[r].role {
+        Role::Slope { .. } => x / slope,
+        Role::Intercept { slope: at, score } => x - score * psi[at] * intercept / slope,
+    };
+    psi.iter().enumerate().map(turn).collect()
 }
