@@ -147,7 +147,7 @@ pub struct Latent {
     /// Standard error of the mean, where estimated.
     pub se_mean: Option<f64>,
     /// The estimated shape; none where ability is assumed to be normal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub shape: Option<LatentShape>,
 }
 
