@@ -12,6 +12,7 @@ mod canvas;
 mod caterpillar;
 mod characteristic;
 mod convergence;
+mod dependence;
 mod difficulties;
 mod expected_score;
 mod figure;
@@ -40,6 +41,7 @@ pub use answers::{ItemAnswers, MissingMap, category_shares, missing_map, score_h
 pub use caterpillar::site_effects;
 pub use characteristic::characteristic_curves;
 pub use convergence::convergence;
+pub use dependence::residual_correlations;
 pub use difficulties::difficulties;
 pub use expected_score::expected_score;
 pub use figure::{Figure, Table};

@@ -118,6 +118,7 @@ impl Request {
             Need::Nothing => true,
             Need::Item(j) => gives(j),
             Need::Pair(j, l) => gives(j) && gives(l),
+            Need::All => (0..self.design.len()).all(gives),
             Need::Part(part) => (0..self.design.len()).any(|j| self.parts[j] == part && gives(j)),
         }
     }

@@ -2,8 +2,12 @@
 //!
 //! What a mode does not release is `None` (`null`), never left out.
 
+mod diagnostics;
 mod item;
 
+pub use diagnostics::{
+    Classical, Diagnostics, GlobalFit, ItemFit, Ld, NotAvailable, PersonFitShare, Q3, Reliability, ScoreRow,
+};
 pub use item::{FitItem, NamedNumbers};
 
 use crate::items::{self, default_model};
@@ -75,6 +79,8 @@ pub struct Fit {
     pub curves: Option<Vec<Curve>>,
     /// Posterior distribution of ability, summed over students.
     pub ability_histogram: Option<Histogram>,
+    /// Whether the model is right, where that was asked for.
+    pub diagnostics: Option<Diagnostics>,
     /// The differential-privacy statement of a private run.
     pub privacy: Option<Privacy>,
     /// SHA-256 of the codebook, hexadecimal.

@@ -6,6 +6,7 @@
 pub mod centre;
 pub mod comparison;
 pub mod design;
+pub mod diagnostics;
 pub mod exchange;
 pub mod fit;
 pub mod items;

@@ -9,7 +9,7 @@ use crate::terms::{Terms, most_exchanges};
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::items::{MODELS, SlopeRule, default_model, name_in_first_format};
-use fedirt_model::questions::{NOISY_SCORES, SiteTerm};
+use fedirt_model::questions::{Ask, NOISY_SCORES, SiteTerm};
 use fedirt_model::statistics::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -316,6 +316,11 @@ impl Policy {
         }
         request.check(terms.plan.items.len()).map_err(PolicyRefusal::Plan)?;
         self.check_design(terms, request, cohort)?;
+        if let Ask::Diagnose(question) = &request.ask
+            && question.wanted.iter().any(|diagnostic| !terms.plan.diagnostics.contains(diagnostic))
+        {
+            return Err(PolicyRefusal::Plan("it asks for diagnostics that the plan does not list".into()));
+        }
         for tensor in request.tensors() {
             let statistic = tensor.statistic;
             if !statistic.modes.contains(&terms.mode) {

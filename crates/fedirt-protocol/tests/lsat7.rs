@@ -9,6 +9,7 @@ mod common;
 
 use common::{fit, named, plan, table};
 use fedirt_model::exchange::Effects;
+use fedirt_model::questions::diagnose::Diagnostic;
 
 /// Pattern 00000, 00001, …, 11111 (first item first).
 const COUNTS: [usize; 32] = [
@@ -121,4 +122,45 @@ fn nominal_items_of_two_categories_are_those_of_the_two_parameter_model() {
         close("Bock's slopes", item.parameters.get("bock_a1"), other.a.unwrap() / 2.0, 1e-7);
         assert_eq!((item.se.get("ak0"), item.se.get("ak1")), (None, None));
     }
+}
+
+/// mirt 1.45.1 on the same data: `residuals(type = 'Q3')` and `itemfit` at the EAP, `M2`, `residuals(type = 'LD')`, and
+/// `fscores(method = 'EAPsum')`.
+#[test]
+fn diagnostics_are_those_of_mirt() {
+    let mut plan = plan(named(&[("2pl", 2); 5]), Effects::None);
+    plan.diagnostics = Diagnostic::ALL.to_vec();
+    let found = fit(plan, vec![table(&rows())]).diagnostics.expect("diagnostics");
+    let near = |got: f64, want: f64| assert!((got - want).abs() < 1e-4 * want.abs().max(1.0), "{got} {want}");
+    let q3 = found.q3.expect("Q3");
+    near(q3.matrix[0][1].unwrap(), -0.134_483_785_7);
+    near(q3.matrix[3][0].unwrap(), -0.012_105_504);
+    near(q3.mean, -0.111_176_048_2);
+    let items = found.item_fit.expect("item fit");
+    let infit = [0.958_175_644_6, 0.815_985_892_3, 0.750_099_653_2, 0.881_427_435_6, 0.989_220_565_9];
+    let z_outfit = [-3.141_572_865, -7.765_188_838, -7.052_804_959, -6.563_051_323, -1.902_520_921];
+    let s_x2 = [4.750_538_774, 14.453_452_06, 1.272_657_434, 5.236_483_365, 0.940_941_722_7];
+    for (j, item) in items.iter().enumerate() {
+        near(item.infit.unwrap(), infit[j]);
+        near(item.z_outfit.unwrap(), z_outfit[j]);
+        near(item.s_x2.unwrap(), s_x2[j]);
+        assert_eq!(item.df_s_x2, Some(2.0));
+    }
+    near(items[1].rmsea_s_x2.unwrap(), 0.078_949_091_13);
+    near(items[1].p_adjusted.unwrap(), 5.0 * 0.000_726_896_809_3);
+    let global = found.global.expect("global fit");
+    assert_eq!((global.kind.as_str(), global.df), ("M2", 5.0));
+    near(global.statistic, 11.938_411_64);
+    near(global.rmsea_5, 0.008_954_738_956);
+    near(global.rmsea_95, 0.064_967_416_21);
+    near(global.srmsr, 0.031_962_911_53);
+    near(global.cfi, 0.968_463_321_7);
+    let ld = found.ld.expect("LD");
+    near(ld.x2[3][0].unwrap(), 2.577_942_593);
+    near(ld.v_signed[0][2].unwrap(), -0.029_264_625);
+    let scores = found.score_table.expect("scores");
+    near(scores[0].theta, -1.869_783_631);
+    near(scores[5].se, 0.800_932_077_1);
+    near(scores[3].expected, 207.738_282_3);
+    near(found.reliability.expect("reliability").empirical, 0.452_304_911_9);
 }

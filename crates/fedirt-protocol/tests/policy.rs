@@ -5,9 +5,12 @@ mod common;
 use common::lab::terms;
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::{Effects, Point, Request};
+use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::questions::evaluate::Curvature;
 use fedirt_model::questions::start::BetweenSites;
-use fedirt_model::questions::{Ask, Close, Counts, Evaluate, LocalFit, Products, Published, Start, Train};
+use fedirt_model::questions::{
+    Ask, Close, Counts, Diagnose, Evaluate, LocalFit, Products, Published, Start, Train,
+};
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::codec;
 use fedirt_protocol::message::Turn;
@@ -27,12 +30,14 @@ fn questions(slope: f64, difficulty: f64) -> Vec<Ask> {
         Published { psi, effects, chosen: None }.into(),
         train.into(),
         Products { point: point.clone(), effect_unit: 1.0, rounded: false }.into(),
-        Close { point, sd: 1.0, errors: None, effects: None, publish_effects: false }.into(),
+        Close { point: point.clone(), sd: 1.0, errors: None, effects: None, publish_effects: false }.into(),
+        Diagnose { point, wanted: vec![Diagnostic::Q3] }.into(),
     ]
 }
 
 fn check(ask: Ask, earlier: &[Vec<f64>]) -> Result<(), PolicyRefusal> {
-    let terms = terms(Mode::Plain, 3, ITEMS);
+    let mut terms = terms(Mode::Plain, 3, ITEMS);
+    terms.plan.diagnostics = vec![Diagnostic::Q3];
     let item = |column| DesignItem { column, model: "2pl".into(), codes: vec![0, 1] };
     let request = Request {
         design: Design::try_from((0..ITEMS).map(item).collect::<Vec<_>>()).expect("a design"),
@@ -66,6 +71,16 @@ fn limits_hold_for_every_question_with_parameters() {
     for ask in [Counts.into(), LocalFit { tolerance: 1e-6, iterations: 10 }.into()] {
         assert_eq!(check(ask, &start), Ok(()));
     }
+}
+
+#[test]
+fn diagnostics_that_the_plan_does_not_list_are_refused() {
+    let start = vec![[2f64.asinh(), 0.0].repeat(ITEMS)];
+    let point = Point { psi: [1.0, 0.0].repeat(ITEMS), site_sd: 0.0 };
+    let ask = |wanted: &[Diagnostic]| Diagnose { point: point.clone(), wanted: wanted.to_vec() }.into();
+    assert_eq!(check(ask(&[Diagnostic::Q3]), &start), Ok(()));
+    let refusal = check(ask(&[Diagnostic::Q3, Diagnostic::ItemFit]), &start).expect_err("more than the plan");
+    assert!(matches!(&refusal, PolicyRefusal::Plan(text) if text.contains("diagnostics")), "{refusal}");
 }
 
 /// Running studies hold questions as bytes. These are those of version 1, from before questions were types.

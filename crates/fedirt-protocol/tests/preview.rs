@@ -8,6 +8,7 @@ use fedirt_model::centre::{AlgorithmKind, Plan, Stage};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::private::MissingAnswers;
+use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
@@ -83,6 +84,7 @@ fn study(models: &[(&str, usize)], algorithm: AlgorithmKind, effects: Effects, p
     plan.settings.algorithm = algorithm;
     plan.settings.max_rounds = 60;
     plan.publish_effects = publish;
+    plan.diagnostics = Diagnostic::ALL.to_vec();
     plan
 }
 
@@ -244,6 +246,7 @@ fn a_default_policy_lets_every_algorithm_through() {
         let mut terms = bench_terms(Mode::Plain, 3, 6);
         terms.plan.settings.algorithm = algorithm;
         terms.plan.settings.max_rounds = 50;
+        terms.plan.diagnostics = Diagnostic::ALL.to_vec();
         let tables: Vec<ResponseTable> = sites(BINARY, 3, false).into_iter().map(|(_, t)| t).collect();
         let mut lab = Lab::new(terms, &policy, &tables);
         for _ in 0..400 {

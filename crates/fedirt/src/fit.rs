@@ -305,7 +305,11 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
         settings: options.settings.clone(),
         publish_effects: true,
         secrecy: Secrecy::BySite,
+        diagnostics: Vec::new(),
     };
+    if private.is_none() {
+        plan.diagnostics = options.diagnostics.of(plan.items.len());
+    }
     let mut sites = Vec::with_capacity(responses.sites.len());
     for site in &responses.sites {
         sites.push((site.name.clone(), align(site, &plan.items)?));

@@ -242,7 +242,7 @@ pub use fedirt_model::private::MissingAnswers;
 /// ```
 pub use fedirt_model::scoring::Method;
 pub use fit::{BookletProblem, Calibration, FitError, FitNote, Prepared, fit, fit_with, prepare};
-pub use options::{FitMode, FitOptions, OptionProblem, PrivateOptions};
+pub use options::{DiagnosticsWish, FitMode, FitOptions, OptionProblem, PAIRWISE_ITEMS, PrivateOptions};
 pub use simulate::{Simulation, simulate};
 pub use transcript::Transcript;
 

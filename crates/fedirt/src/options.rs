@@ -6,6 +6,7 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, SlopeRule};
 use fedirt_model::private::MissingAnswers;
 use fedirt_model::quadrature::GridSpec;
+use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_privacy::accountant::{AccountantError, Delta, Epsilon};
 use std::fmt;
 
@@ -37,6 +38,41 @@ pub struct FitOptions {
     pub quadrature: GridSpec,
     /// Algorithm, tolerance, rounds.
     pub settings: Settings,
+    /// Whether the model is checked at the estimates.
+    pub diagnostics: DiagnosticsWish,
+}
+
+/// Which diagnostics are wanted.
+///
+/// ```
+/// use fedirt::{DiagnosticsWish, FitOptions};
+///
+/// let without = FitOptions { diagnostics: DiagnosticsWish::These(Vec::new()), ..FitOptions::default() };
+/// assert_ne!(without.diagnostics, DiagnosticsWish::default());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum DiagnosticsWish {
+    /// All; above [`PAIRWISE_ITEMS`] items, all but those of pairs of items.
+    #[default]
+    Usual,
+    /// These.
+    These(Vec<Diagnostic>),
+}
+
+/// Most items for which pairs are looked at unless that was asked for: the numbers grow with the square of the items.
+pub const PAIRWISE_ITEMS: usize = 500;
+
+impl DiagnosticsWish {
+    /// What sites are asked for.
+    pub(crate) fn of(&self, items: usize) -> Vec<Diagnostic> {
+        match self {
+            Self::Usual if items > PAIRWISE_ITEMS => {
+                Diagnostic::ALL.into_iter().filter(|diagnostic| !diagnostic.pairwise()).collect()
+            }
+            Self::Usual => Diagnostic::ALL.to_vec(),
+            Self::These(wanted) => wanted.clone(),
+        }
+    }
 }
 
 impl Default for FitOptions {
@@ -50,6 +86,7 @@ impl Default for FitOptions {
             mode: FitMode::Plain,
             quadrature: GridSpec::default(),
             settings: Settings::default(),
+            diagnostics: DiagnosticsWish::default(),
         }
     }
 }

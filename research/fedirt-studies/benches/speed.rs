@@ -201,6 +201,7 @@ fn fitted(
         settings: Settings::default(),
         publish_effects: true,
         secrecy: Secrecy::BySite,
+        diagnostics: Vec::new(),
     };
     let sites = tables.into_iter().enumerate().map(|(k, table)| (format!("S{k}"), table)).collect();
     let start = Instant::now();

@@ -55,6 +55,7 @@ impl Case {
             settings: Settings::default(),
             publish_effects: true,
             secrecy: Secrecy::BySite,
+            diagnostics: Vec::new(),
         };
         let mut sites = data.sites();
         if self.weighted {

@@ -9,8 +9,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Every file that `fedirt fit` may write.
-const OURS: [&str; 7] =
-    ["items.csv", "sites.csv", "scores.csv", "covariance.csv", "report.html", "transcript.jsonl", "fit.json"];
+const OURS: [&str; 9] = [
+    "items.csv",
+    "sites.csv",
+    "scores.csv",
+    "covariance.csv",
+    "diagnostics/items.csv",
+    "diagnostics/pairs.csv",
+    "report.html",
+    "transcript.jsonl",
+    "fit.json",
+];
 
 /// Writes the content of one file.
 pub type Fill<'a> = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + 'a>;
@@ -79,12 +88,18 @@ impl ResultFolder {
         };
         for (name, draft) in drafts {
             let target = self.path.join(name);
-            draft.place(&target).map_err(FileError::at(target))?;
+            let parents = target.parent().map_or(Ok(()), fs::create_dir_all);
+            parents.and_then(|()| draft.place(&target)).map_err(FileError::at(target))?;
             self.made.clear();
         }
         for name in &old {
             fs::remove_file(self.path.join(name)).map_err(FileError::at(self.path.join(name)))?;
         }
+        // A folder for tables that this run does not write goes too, if nothing else is in it.
+        let folders = old.iter().filter_map(|name| Path::new(name).parent());
+        folders.filter(|folder| !folder.as_os_str().is_empty()).for_each(|folder| {
+            let _ = fs::remove_dir(self.path.join(folder));
+        });
         Ok(old)
     }
 

@@ -1,7 +1,7 @@
 //! Tables as CSV files: every digit, empty where there is no number.
 
 use crate::scores::{PriorChoice, Scores};
-use fedirt_model::fit::{Covariance, Fit, FitSite, NamedNumbers};
+use fedirt_model::fit::{Covariance, Fit, FitSite, ItemFit, NamedNumbers, Q3};
 use fedirt_model::scoring::Method;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -93,6 +93,33 @@ pub fn covariance(out: &mut dyn Write, covariance: &Covariance) -> io::Result<()
         let mut fields = vec![name];
         fields.extend((0..covariance.matrix.ncols()).map(|c| number(covariance.matrix[(r, c)])));
         line(out, &fields)?;
+    }
+    Ok(())
+}
+
+/// `diagnostics/items.csv`: how well each item fits.
+pub fn item_fit(out: &mut dyn Write, items: &[ItemFit]) -> io::Result<()> {
+    writeln!(out, "item,infit,z.infit,outfit,z.outfit,S_X2,df.S_X2,RMSEA.S_X2,p.S_X2,p_adjusted")?;
+    for fit in items {
+        let classic = [fit.infit, fit.z_infit, fit.outfit, fit.z_outfit];
+        let by_score = [fit.s_x2, fit.df_s_x2, fit.rmsea_s_x2, fit.p_s_x2, fit.p_adjusted];
+        let numbers: Vec<String> = classic.into_iter().chain(by_score).map(optional).collect();
+        writeln!(out, "{},{}", quoted(&fit.item), numbers.join(","))?;
+    }
+    Ok(())
+}
+
+/// `diagnostics/pairs.csv`: residual correlations, a line per pair of items.
+pub fn pairs(out: &mut dyn Write, q3: &Q3) -> io::Result<()> {
+    writeln!(out, "item1,item2,Q3,Q3_minus_mean,flagged")?;
+    for (j, first) in q3.items.iter().enumerate() {
+        for (l, second) in q3.items.iter().enumerate().skip(j + 1) {
+            let value = q3.matrix[j][l];
+            let above = value.map(|x| x - q3.mean);
+            let flagged = above.is_some_and(|x| x > q3.critical);
+            let (first, second) = (quoted(first), quoted(second));
+            writeln!(out, "{first},{second},{},{},{flagged}", optional(value), optional(above))?;
+        }
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Reports and pages of studies: HTML files that open anywhere, ask for nothing, and work without their script too.
 
+mod check;
 mod data;
 mod html;
 mod items;
@@ -30,6 +31,7 @@ pub fn report(fit: &Fit) -> String {
     summary::alarms(&mut out, fit);
     section(&mut out, "summary", "Summary", |out| summary::block(out, fit));
     section(&mut out, "items", "Items", |out| items::table_and_viewer(out, fit));
+    section(&mut out, "check", "Is the model right?", |out| check::section(out, fit));
     section(&mut out, "test", "Test", |out| {
         figures(out, &[("test-information", test_information(fit)), ("expected-score", expected_score(fit))]);
     });
@@ -50,9 +52,10 @@ pub fn report(fit: &Fit) -> String {
     out
 }
 
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
     ("summary", "Summary"),
     ("items", "Items"),
+    ("check", "Model check"),
     ("test", "Test"),
     ("scale", "Wright map"),
     ("sites", "Sites"),

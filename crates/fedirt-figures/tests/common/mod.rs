@@ -89,6 +89,7 @@ pub(crate) fn fit(plan: Plan) -> Fit {
             edges: (0..=61).map(|q| -6.1 + 0.2 * f64::from(q)).collect(),
             counts: density.iter().map(|w| w * n as f64).collect(),
         }),
+        diagnostics: None,
         privacy: None,
         codebook_hash: "9f2c61d0b7e84a35c1f09e7d2b6a48f35de0719c84b2fa6630d1e7c95b8a4f27".into(),
         warnings: Vec::new(),

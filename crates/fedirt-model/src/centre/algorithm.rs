@@ -63,7 +63,7 @@ pub struct Settings {
     pub client_fraction: f64,
     /// Step size of fedsgd and fedavg.
     pub learning_rate: f64,
-    /// Seed of the choice of sites.
+    /// Seed of the choice of sites, and of what is simulated for diagnostics.
     pub seed: u64,
 }
 

@@ -20,15 +20,17 @@ use super::schedule::Schedule;
 use super::start::{self, StartSums};
 use super::structure::{Anchor, Structure};
 use crate::design::Design;
+use crate::diagnostics::{Fitted, diagnose};
 use crate::exchange::{Effects, Request};
 use crate::fit::{TraceEntry, Warning};
 use crate::population::Population;
 use crate::questions::close::{CloseReply, EffectErrors};
 use crate::questions::counts::CountsReply;
+use crate::questions::diagnose::{DiagnoseReply, Diagnostic};
 use crate::questions::evaluate::EvaluateReply;
 use crate::questions::products::ProductsReply;
 use crate::questions::start::{BetweenSites, StartReply};
-use crate::questions::{Aggregate, Ask, Close, Evaluate, Products, ReplyError};
+use crate::questions::{Aggregate, Ask, Close, Diagnose, Evaluate, Products, ReplyError};
 use nalgebra::{DMatrix, DVector};
 
 /// An item of the codebook.
@@ -59,6 +61,8 @@ pub struct Plan {
     pub publish_effects: bool,
     /// What the coordinator may see.
     pub secrecy: Secrecy,
+    /// What is asked for at the estimates to see whether the model is right.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Plan {
@@ -87,8 +91,8 @@ pub enum Secrecy {
 const ASSUMED_BETWEEN: f64 = 0.1;
 
 /// Most exchanges that follow the estimation, whether or not it converged: the information at the solution, products of
-/// scores (weighted fits), and the closing sums. [`Settings::max_rounds`] does not count them.
-pub const CLOSING_EXCHANGES: u32 = 3;
+/// scores (weighted fits), sums for diagnostics, and the closing sums. [`Settings::max_rounds`] does not count them.
+pub const CLOSING_EXCHANGES: u32 = 4;
 
 /// Fewest rounds in which anything can be estimated: the opening sums and one evaluation.
 pub const FEWEST_ROUNDS: u32 = 2;
@@ -140,6 +144,8 @@ enum Phase {
     Rounds,
     Information(Box<Solution>),
     Products(Box<Solution>, Box<Bread>),
+    /// With the products of scores, for the closing question.
+    Diagnostics(Box<Solution>, Option<Box<Errors>>, Vec<f64>),
     Closing(Box<Solution>, Option<Box<Errors>>),
 }
 
@@ -160,6 +166,9 @@ pub struct Calibration {
     numbers_sent: u64,
     warnings: Vec<Warning>,
     effects: Effects,
+    diagnosed: Option<DiagnoseReply>,
+    /// Two-way tables of the calibrated categories, where diagnostics need them.
+    tables: Option<DMatrix<f64>>,
 }
 
 impl std::fmt::Debug for Calibration {
@@ -207,6 +216,8 @@ impl Calibration {
             numbers_sent: 0,
             warnings,
             effects,
+            diagnosed: None,
+            tables: None,
         };
         let request = calibration.request(opening);
         Ok((calibration, request))
@@ -256,6 +267,7 @@ impl Calibration {
                 }
             }
             (Phase::Products(solution, _), Ask::Products(Products { point, .. }))
+            | (Phase::Diagnostics(solution, ..), Ask::Diagnose(Diagnose { point, .. }))
             | (Phase::Closing(solution, _), Ask::Close(Close { point, .. })) => {
                 solution.point = point.clone()
             }
@@ -315,7 +327,11 @@ impl Calibration {
                 let packed = aggregate.read::<ProductsReply>()?.products;
                 let size = ((8.0 * packed.len() as f64 + 1.0).sqrt() as usize - 1) / 2;
                 let errors = bread.sandwich(&symmetric(size, &packed), self.effect_unit());
-                return Ok(Step::Ask(self.close(solution, Some(errors), &packed)?));
+                return Ok(Step::Ask(self.diagnose(solution, Some(errors), packed)?));
+            }
+            Phase::Diagnostics(solution, errors, products) => {
+                self.diagnosed = Some(aggregate.read()?);
+                return Ok(Step::Ask(self.close(solution, errors, &products)?));
             }
             Phase::Closing(solution, errors) => {
                 let reply = aggregate.read::<CloseReply>()?;
@@ -403,6 +419,7 @@ impl Calibration {
             site_students: self.sites.iter().map(|s| s.students as f64).collect(),
             by_site: self.plan.secrecy.by_site(),
         };
+        let tables = DMatrix::from_fn(kept.len(), kept.len(), |r, c| table[(kept[r], kept[c])]);
         let start = || {
             let Opening::Start(reply) = &opening else {
                 return Err(CentreError::Reply(ReplyError::Missing("pair_table")));
@@ -416,7 +433,7 @@ impl Calibration {
                 }
             };
             Ok(StartSums {
-                pairs: DMatrix::from_fn(kept.len(), kept.len(), |r, c| table[(kept[r], kept[c])]),
+                pairs: tables.clone(),
                 school_products: cut(&reply.school_products) * rescale,
                 school_pairs: cut(&reply.school_pairs) * rescale,
                 assumed_between: if self.effects == Effects::None { 0.0 } else { ASSUMED_BETWEEN },
@@ -437,6 +454,8 @@ impl Calibration {
             AlgorithmKind::Meta => Box::new(Meta),
         });
         self.problem = Some(problem);
+        let two_way = matches!(opening, Opening::Start(_));
+        self.tables = (two_way && self.plan.diagnostics.contains(&Diagnostic::Pairs)).then_some(tables);
         self.warnings.extend(warn_of_small_sites(self.effects, &self.sites));
         self.warnings.extend(warn_of_tiny_sites(self.effects, &self.sites));
         self.warnings.extend(warn_of_shifted_codes(&self.sites));
@@ -466,7 +485,7 @@ impl Calibration {
                     "errors_withheld",
                     format!("no standard errors: with weights and random effects they need sums of squares over sites, which {POWER_SUMS} or more sites must share"),
                 ));
-                self.close(solution, None, &[])
+                self.diagnose(solution, None, Vec::new())
             }
             (Some(bread), Some(question)) => {
                 let request = self.request(Products {
@@ -477,15 +496,31 @@ impl Calibration {
                 self.phase = Phase::Products(solution, Box::new(bread));
                 Ok(request)
             }
-            (bread, _) => self.close(solution, bread.map(|b| b.observed()), &[]),
+            (bread, _) => self.diagnose(solution, bread.map(|b| b.observed()), Vec::new()),
         }
+    }
+
+    /// The question for diagnostics, or the closing one where none were asked for.
+    fn diagnose(
+        &mut self,
+        solution: Box<Solution>,
+        errors: Option<Errors>,
+        products: Vec<f64>,
+    ) -> Result<Box<Request>, CentreError> {
+        let errors = errors.map(Box::new);
+        let Some(question) = &self.schedule.diagnostics else {
+            return self.close(solution, errors, &products);
+        };
+        let request = self.request(Diagnose { point: solution.point.clone(), ..question.clone() });
+        self.phase = Phase::Diagnostics(solution, errors, products);
+        Ok(request)
     }
 
     /// The closing question.
     fn close(
         &mut self,
         solution: Box<Solution>,
-        errors: Option<Errors>,
+        errors: Option<Box<Errors>>,
         products: &[f64],
     ) -> Result<Box<Request>, CentreError> {
         let problem = self.problem()?;
@@ -500,7 +535,7 @@ impl Calibration {
             effects: solution.effects.clone(),
             ..self.schedule.closing
         };
-        self.phase = Phase::Closing(solution, errors.map(Box::new));
+        self.phase = Phase::Closing(solution, errors);
         Ok(self.request(question))
     }
 
@@ -510,11 +545,36 @@ impl Calibration {
         errors: Option<&Errors>,
         reply: &CloseReply,
     ) -> Result<Outcome, CentreError> {
+        let (diagnosed, tables) = (self.diagnosed.take(), self.tables.take());
         let problem = self.problem()?;
         if solution.at_bound.len() == problem.design.len() {
             return Err(CentreError::NoEstimates(self.students as u64));
         }
+        let diagnostics = diagnosed.map(|reply| {
+            let fitted = Fitted {
+                design: &problem.design,
+                names: &problem.names,
+                psi: &solution.point.psi,
+                jacobian: &problem.structure.jacobian(&solution.y),
+                free: (0..problem.design.len())
+                    .map(|j| problem.design.span(j).filter(|&r| problem.structure.is_free(r)).count())
+                    .collect(),
+                population: &self.plan.population,
+                shared: self.plan.population.size()
+                    + usize::from(problem.structure.sd_is_free())
+                    + usize::from(problem.structure.mean_is_free()),
+                latent_mean: problem.structure.mean(&solution.y),
+                latent_sd: problem.structure.sd(&solution.y),
+                grid: &self.plan.population.at(&solution.point.psi[problem.design.parameters()..]),
+                effects: self.effects,
+                weighted: self.weighted(),
+                wanted: &self.plan.diagnostics,
+                seed: self.plan.settings.seed,
+            };
+            diagnose(&fitted, &reply, tables.as_ref())
+        });
         let mut outcome = Outcome::new(problem, &self.plan, &self.sites, solution, errors, reply);
+        outcome.diagnostics = diagnostics;
         outcome.weighted = self.weighted();
         outcome.warnings.splice(0..0, std::mem::take(&mut self.warnings));
         outcome.rounds = self.trace.len();

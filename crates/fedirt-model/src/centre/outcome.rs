@@ -8,8 +8,8 @@ use super::report_sites::{centre_remainder, published_effects, report_sites};
 use crate::design::Design;
 use crate::exchange::{CURVE_POINTS, CURVE_STEP, Effects};
 use crate::fit::{
-    Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, LatentParameter, LatentShape, Quadrature,
-    TraceEntry, Warning, common_model,
+    Curve, Diagnostics, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, LatentParameter, LatentShape,
+    Quadrature, TraceEntry, Warning, common_model,
 };
 use crate::population::{Component, Population};
 use crate::questions::close::CloseReply;
@@ -59,6 +59,8 @@ pub struct Outcome {
     pub numbers_sent: u64,
     /// Round by round.
     pub trace: Vec<TraceEntry>,
+    /// Whether the model is right.
+    pub diagnostics: Option<Diagnostics>,
     /// Remarks.
     pub warnings: Vec<Warning>,
     effects: Effects,
@@ -165,6 +167,7 @@ impl Outcome {
             exchanges: 0,
             numbers_sent: 0,
             trace: Vec::new(),
+            diagnostics: None,
             warnings,
             effects: problem.effects,
             algorithm: settings.algorithm.name(),
@@ -226,6 +229,7 @@ impl Outcome {
             trace: self.trace.clone(),
             curves: Some(self.curves.clone()),
             ability_histogram: Some(self.histogram.clone()),
+            diagnostics: self.diagnostics.clone(),
             privacy: None,
             codebook_hash,
             warnings: self.warnings.clone(),

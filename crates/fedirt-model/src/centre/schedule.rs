@@ -11,7 +11,7 @@ use super::newton::Newton;
 use crate::exchange::{Effects, Point, Request};
 use crate::questions::evaluate::Curvature;
 use crate::questions::start::BetweenSites;
-use crate::questions::{Ask, Close, Evaluate, Products};
+use crate::questions::{Ask, Close, Diagnose, Evaluate, Products};
 
 /// A stage of a calibration. In each stage the same question is asked, once or in several rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +32,8 @@ pub enum Stage {
     /// One round of score products, for robust standard errors of weighted fits. It is left out if the information is
     /// not positive definite.
     Products,
+    /// One round for sums from which the centre sees whether the model is right, where the plan asks for them.
+    Diagnostics,
     /// The last round: sums at the estimates.
     Closing,
 }
@@ -46,6 +48,7 @@ impl Stage {
             Self::Information { once: true } => "last but one (once)",
             Self::Information { once: false } => "last but one",
             Self::Products => "for robust standard errors",
+            Self::Diagnostics => "for diagnostics",
             Self::Closing => "closing",
         }
     }
@@ -60,6 +63,7 @@ pub struct Schedule {
     totals_once: bool,
     pub(super) information: Option<Evaluate>,
     pub(super) products: Option<Products>,
+    pub(super) diagnostics: Option<Diagnose>,
     pub(super) closing: Close,
 }
 
@@ -127,6 +131,8 @@ impl Schedule {
                 effect_unit: 1.0,
                 rounded: effects == Effects::Random && between == BetweenSites::Rounded,
             }),
+            diagnostics: (!plan.diagnostics.is_empty())
+                .then(|| Diagnose { point: nowhere(), wanted: plan.diagnostics.clone() }),
             closing: Close {
                 point: nowhere(),
                 sd: 1.0,
@@ -146,6 +152,7 @@ impl Schedule {
         let information = Stage::Information { once: self.totals_once };
         stages.extend(self.information.clone().map(|question| (information, question.into())));
         stages.extend(self.products.clone().map(|question| (Stage::Products, question.into())));
+        stages.extend(self.diagnostics.clone().map(|question| (Stage::Diagnostics, question.into())));
         stages.push((Stage::Closing, self.closing.clone().into()));
         stages
     }
@@ -162,6 +169,7 @@ mod tests {
     use super::super::{ItemPlan, Settings};
     use super::*;
     use crate::population::Population;
+    use crate::questions::diagnose::Diagnostic;
 
     fn schedule(algorithm: AlgorithmKind, secrecy: Secrecy, effects: Effects, weighted: bool) -> Schedule {
         let plan = Plan {
@@ -171,6 +179,7 @@ mod tests {
             settings: Settings { algorithm, ..Settings::default() },
             publish_effects: true,
             secrecy,
+            diagnostics: Diagnostic::ALL.to_vec(),
         };
         Schedule::new(&plan, effects, weighted)
     }
@@ -208,15 +217,22 @@ mod tests {
         let iterations = Stage::Iterations { one_round: false };
         let newton =
             |secrecy, effects, weighted| stages(&schedule(AlgorithmKind::Newton, secrecy, effects, weighted));
-        let short = [Stage::Opening, iterations, Stage::Closing];
+        let short = [Stage::Opening, iterations, Stage::Diagnostics, Stage::Closing];
         assert_eq!(newton(Secrecy::BySite, Effects::Fixed, false), short);
         assert_eq!(newton(few, Effects::Random, true), short, "products over few sites are withheld");
         assert_eq!(
             newton(few, Effects::Fixed, true),
-            [Stage::Opening, iterations, Stage::Information { once: true }, Stage::Products, Stage::Closing]
+            [
+                Stage::Opening,
+                iterations,
+                Stage::Information { once: true },
+                Stage::Products,
+                Stage::Diagnostics,
+                Stage::Closing
+            ]
         );
         let meta = schedule(AlgorithmKind::Meta, Secrecy::BySite, Effects::None, true);
         let once = Stage::Iterations { one_round: true };
-        assert_eq!(stages(&meta), [Stage::Opening, once, Stage::Closing]);
+        assert_eq!(stages(&meta), [Stage::Opening, once, Stage::Diagnostics, Stage::Closing]);
     }
 }

@@ -41,6 +41,7 @@ fn fit(items: Vec<FitItem>) -> Fit {
         trace: Vec::new(),
         curves: None,
         ability_histogram: None,
+        diagnostics: None,
         privacy: None,
         codebook_hash: String::new(),
         warnings: Vec::new(),

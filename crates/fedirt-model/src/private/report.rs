@@ -5,6 +5,7 @@
 
 use super::plan::{ROUND_SHARES, Score2Plan};
 use super::score2::Score2Result;
+use crate::diagnostics;
 use crate::exchange::Effects;
 use crate::fit::{
     FORMAT, Fit, FitItem, FitSite, Latent, Privacy, Quadrature, TraceEntry, Warning, common_model,
@@ -230,6 +231,7 @@ pub fn fit(
         trace: (1..=rounds).map(silent).collect(),
         curves: None,
         ability_histogram: None,
+        diagnostics: Some(diagnostics::not_in_private()),
         privacy: Some(privacy),
         codebook_hash,
         warnings: result.warnings(names, &site_names),

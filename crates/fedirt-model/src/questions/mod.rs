@@ -169,6 +169,8 @@ questions! {
     products::Products,
     /// The end: final parameters, and the last sums.
     close::Close,
+    /// Sums at the estimates from which the centre sees whether the model is right.
+    diagnose::Diagnose,
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub enum Need {
     Pair(usize, usize),
     /// Any item of a linked part.
     Part(usize),
+    /// Every item of the design.
+    All,
 }
 
 impl Need {
@@ -28,6 +30,7 @@ impl Need {
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, need) | (need, Self::Nothing) => need,
+            (Self::All, _) | (_, Self::All) => Self::All,
             (pair @ Self::Pair(..), _) | (_, pair @ Self::Pair(..)) => pair,
             (Self::Item(j), Self::Item(l)) if j == l => Self::Item(j),
             (Self::Item(j), Self::Item(l)) => Self::Pair(j.min(l), j.max(l)),
@@ -45,6 +48,11 @@ impl Axis {
     /// Positions that every site stands behind.
     pub fn shared(len: usize) -> Self {
         Self(vec![Need::Nothing; len])
+    }
+
+    /// Positions for which a site must give every item of the design.
+    pub fn complete(len: usize) -> Self {
+        Self(vec![Need::All; len])
     }
 
     /// The items.

@@ -1,5 +1,6 @@
 //! Declarations against answers: for every question, in all its forms, on every design.
 
+use super::diagnose::Diagnostic;
 use super::evaluate::Curvature;
 use super::reply::{Reply, reply};
 use super::shared::{STUDENTS, WEIGHT, count};
@@ -56,6 +57,9 @@ fn forms() -> Vec<Ask> {
     for publish_effects in [false, true] {
         forms.push(Close { point: point(), sd: 1.0, errors: None, effects: None, publish_effects }.into());
     }
+    for wanted in [Diagnostic::ALL.to_vec(), vec![Diagnostic::ItemFit], vec![Diagnostic::Q3]] {
+        forms.push(Diagnose { point: point(), wanted }.into());
+    }
     let covered = |ask: &Ask| match ask {
         Ask::Counts(_) => 0,
         Ask::Start(_) => 1,
@@ -65,8 +69,9 @@ fn forms() -> Vec<Ask> {
         Ask::LocalFit(_) => 5,
         Ask::Products(_) => 6,
         Ask::Close(_) => 7,
+        Ask::Diagnose(_) => 8,
     };
-    assert!((0..8).all(|k| forms.iter().any(|ask| covered(ask) == k)));
+    assert!((0..9).all(|k| forms.iter().any(|ask| covered(ask) == k)));
     forms
 }
 

@@ -1,8 +1,9 @@
 //! From a request to a summary: a pure function of the request and the site's answers.
 
+use super::evaluate::Depth;
 use super::panel::SiteData;
 use crate::design::Design;
-use crate::exchange::{Request, triangle};
+use crate::exchange::{Effects, Point, Request, triangle};
 use crate::population::Population;
 use crate::questions::{ReplyError, Summary};
 use crate::responses::ResponseTable;
@@ -99,6 +100,19 @@ impl SiteView<'_> {
     /// This site's entry in a list with one number per site.
     pub(crate) fn own(&self, effects: &[f64]) -> f64 {
         effects.get(self.index).copied().unwrap_or(0.0)
+    }
+
+    /// The site's effect at given parameters: none to estimate counts as 0; `None` where no finite one maximises the
+    /// likelihood. A random effect stands at its posterior mean.
+    pub(crate) fn effect_at(&self, point: &Point) -> Option<f64> {
+        match self.request.effects {
+            Effects::None => Some(0.0),
+            Effects::Fixed if self.data.no_finite_effect(Some(&point.psi)) => None,
+            Effects::Fixed => Some(self.data.profile(&point.psi, self.population, Depth::Gradient).s),
+            Effects::Random => {
+                Some(self.data.integrate(&point.psi, point.site_sd, self.population, Depth::Gradient).mean)
+            }
+        }
     }
 
     /// The linked part that this site's items belong to.

@@ -19,6 +19,8 @@ pub(crate) use effect::BOUND as EFFECT_BOUND;
 pub(crate) use evaluate::{Depth, Evaluation};
 pub(crate) use own_effect::{OwnEffect, posterior_error};
 pub use panel::SiteData;
+pub(crate) use sweep::{BLOCK, LookUp, chunks};
+pub(crate) use tables::Tables;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -97,6 +97,7 @@ impl Study {
                 settings: Settings::default(),
                 publish_effects: false,
                 secrecy: Secrecy::BySite,
+                diagnostics: Vec::new(),
             },
             mode: Mode::Private,
             private: Some(private),

@@ -15,6 +15,7 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::items::name_in_first_format;
 use fedirt_model::private::{MissingAnswers, ROUND_SHARES};
 use fedirt_model::quadrature::{GridSpec, Weighting};
+use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{SiteId, StudyId, Thresholds};
 use serde::{Deserialize, Serialize};
@@ -127,6 +128,8 @@ pub struct ModelPlan {
     pub range: f64,
     /// Weights of the nodes.
     pub quadrature: Weighting,
+    /// What sites send at the estimates, once, to see whether the model is right.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Default for ModelPlan {
@@ -141,6 +144,7 @@ impl Default for ModelPlan {
             nodes: grid.nodes,
             range: grid.range,
             quadrature: grid.weighting,
+            diagnostics: Vec::new(),
         }
     }
 }
@@ -440,6 +444,7 @@ impl StudyPlan {
             },
             publish_effects: self.mode == Mode::Plain || self.publish.effects_by_name,
             secrecy: Secrecy::BySite,
+            diagnostics: if self.mode == Mode::Private { Vec::new() } else { model.diagnostics.clone() },
         }
     }
 

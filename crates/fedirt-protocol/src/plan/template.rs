@@ -44,7 +44,7 @@ effects = "fixed"
 algorithm = "newton"
 tolerance = 1e-6
 # Most rounds of estimation. When they are used up, the study ends with the estimates it has, marked as not converged.
-# Up to three exchanges that close a study come on top.
+# Up to four exchanges that close a study come on top.
 max_rounds = 40
 # secure: whether the round after the first may ask about two sets of starting values, and not about one. A test that
 # measures two things may need it; each further set tells more of the answers.
@@ -52,7 +52,7 @@ compare_starts = false
 nodes = 61
 range = 6.0
 quadrature = "density"
-
+{diagnostics}
 {privacy}[deadlines]
 # Seconds. Left out, join_seconds means: as long as it takes.
 # join_seconds = 604800
@@ -77,6 +77,7 @@ lost_site_is_revealed = false
 # fixed = {{ a = 1.2, d = [0.3] }}
 "#,
         study = text(study),
+        diagnostics = if mode == Mode::Private { "" } else { DIAGNOSTICS },
         privacy = if mode == Mode::Private { PRIVACY } else { "" },
         mode = mode.name(),
         sites = quoted.join(", "),
@@ -99,6 +100,12 @@ lost_site_is_revealed = false
     }
     out
 }
+
+const DIAGNOSTICS: &str = r#"# Sums that sites send once, at the estimates, to see whether the model is right: "reliability" of ability estimates,
+# "item_fit" (infit and outfit), "scores" (S-X² and sum scores), "q3" and "pairs" (items that depend on each other, and global
+# fit). [] asks for none.
+diagnostics = ["reliability", "item_fit", "q3", "scores", "pairs"]
+"#;
 
 const PRIVACY: &str = r#"[privacy]
 # What may be learned about any one student: 1 is strong, 8 is weak. `fedirt privacy plan` tells which standard

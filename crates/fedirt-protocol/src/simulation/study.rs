@@ -68,6 +68,7 @@ fn plan(kind: Kind) -> Plan {
         settings: Settings { max_rounds: kind.max_rounds, ..Settings::default() },
         publish_effects: kind.mode == Mode::Plain,
         secrecy: Secrecy::BySite,
+        diagnostics: Vec::new(),
     }
 }
 

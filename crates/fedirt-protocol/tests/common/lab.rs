@@ -44,6 +44,7 @@ pub(crate) fn terms(mode: Mode, sites: usize, items: usize) -> Terms {
             settings: Settings { max_rounds: 40, ..Settings::default() },
             publish_effects: mode == Mode::Plain,
             secrecy: Secrecy::BySite,
+            diagnostics: Vec::new(),
         },
         mode,
         private: None,

@@ -105,6 +105,7 @@ pub(crate) fn plan(items: Vec<ItemPlan>, effects: Effects) -> Plan {
         settings,
         publish_effects: true,
         secrecy: Secrecy::BySite,
+        diagnostics: Vec::new(),
     }
 }
 

@@ -143,6 +143,7 @@ pub(crate) fn large_fit(items: usize, sites: usize) -> Fit {
         trace: (1..5).map(round).collect(),
         curves: None,
         ability_histogram: None,
+        diagnostics: None,
         privacy: None,
         codebook_hash: "00".repeat(32),
         warnings: Vec::new(),

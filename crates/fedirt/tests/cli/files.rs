@@ -3,7 +3,7 @@
 use crate::common::{Bench, number, rows};
 use serde_json::Value;
 
-const FIT: [&str; 32] = [
+const FIT: [&str; 33] = [
     "format",
     "model",
     "effects",
@@ -31,6 +31,7 @@ const FIT: [&str; 32] = [
     "trace",
     "curves",
     "ability_histogram",
+    "diagnostics",
     "privacy",
     "codebook_hash",
     "warnings",
@@ -54,6 +55,7 @@ fn everything_is_there_and_can_be_read() {
         bench.names("results/run"),
         [
             "covariance.csv",
+            "diagnostics",
             "fit.json",
             "items.csv",
             "report.html",
@@ -83,6 +85,16 @@ fn everything_is_there_and_can_be_read() {
         assert_eq!(row[4].parse::<f64>().unwrap(), number(&item["a"]));
         assert_eq!(row[6].parse::<f64>().unwrap(), number(&item["d"][0]));
     }
+    let diagnostics = &fit["diagnostics"];
+    let fits = bench.read("results/run/diagnostics/items.csv");
+    let fits = rows(&fits);
+    assert_eq!(fits.len(), diagnostics["item_fit"].as_array().unwrap().len());
+    assert_eq!(fits[0][1].parse::<f64>().unwrap(), number(&diagnostics["item_fit"][0]["infit"]));
+    let pairs = bench.read("results/run/diagnostics/pairs.csv");
+    let pairs = rows(&pairs);
+    assert_eq!(pairs.len(), fits.len() * (fits.len() - 1) / 2);
+    assert_eq!(pairs[0][2].parse::<f64>().unwrap(), number(&diagnostics["q3"]["matrix"][0][1]));
+
     let sites = bench.read("results/run/sites.csv");
     assert!(sites.starts_with("site,n,effect,se\nnorth,120,"), "{sites}");
 
@@ -103,6 +115,9 @@ fn everything_is_there_and_can_be_read() {
 
     let page = bench.read("results/run/report.html");
     assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+
+    bench.expect(0, "fit all.csv --site school --out results/run --no-diagnostics");
+    assert!(!bench.names("results/run").contains(&"diagnostics".to_owned()));
 }
 
 #[test]
@@ -147,7 +162,7 @@ fn old_files_of_a_run_go_and_others_stay() {
     assert!(out.contains("removed files of an earlier run: scores.csv, transcript.jsonl"), "{out}");
     assert_eq!(
         bench.names("out"),
-        ["covariance.csv", "fit.json", "items.csv", "mine.txt", "report.html", "sites.csv"]
+        ["covariance.csv", "diagnostics", "fit.json", "items.csv", "mine.txt", "report.html", "sites.csv"]
     );
     assert!(bench.read("out/items.csv").starts_with("item,"));
     assert_eq!(bench.read("out/mine.txt"), "keep");

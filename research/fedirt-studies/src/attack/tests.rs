@@ -137,6 +137,7 @@ fn a_secure_run_asks_for_the_sums_that_are_attacked() {
         settings: Settings { tolerance: 1e-6, ..Settings::default() },
         publish_effects: false,
         secrecy: Secrecy::BySite,
+        diagnostics: Vec::new(),
     };
     let mut seen = Questions::default();
     let mut random = ChaCha20Rng::from_seed([5; 32]);

@@ -85,6 +85,7 @@ impl Transcript {
             settings: Settings { algorithm, tolerance, ..Settings::default() },
             publish_effects: effects != Effects::None,
             secrecy: Secrecy::BySite,
+            diagnostics: Vec::new(),
         };
         let mut transcript = Self::default();
         in_process::run(plan, data.sites(), &mut transcript)?;

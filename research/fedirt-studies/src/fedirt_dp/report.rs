@@ -137,6 +137,7 @@ pub fn fit(
         trace: (1..=estimates.rounds).map(silent).collect(),
         curves: None,
         ability_histogram: None,
+        diagnostics: None,
         privacy: Some(privacy),
         codebook_hash,
         warnings: estimates.warnings(),

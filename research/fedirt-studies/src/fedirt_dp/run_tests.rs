@@ -57,6 +57,7 @@ fn fit_of(
         settings: centre::Settings::default(),
         publish_effects: false,
         secrecy: Secrecy::BySite,
+        diagnostics: Vec::new(),
     };
     let rng = &mut ChaCha20Rng::seed_from_u64(seed);
     calibrate(&plan, &terms(epsilon), how, sites, rng).expect("a result").fit

@@ -74,6 +74,7 @@ impl Method {
             settings: Settings { algorithm, tolerance: TOLERANCE, max_rounds: rounds, ..Settings::default() },
             publish_effects: true,
             secrecy: Secrecy::BySite,
+            diagnostics: Vec::new(),
         };
         let sites = || frame.sites.iter().map(|(name, _)| name.clone()).zip(tables.iter().cloned()).collect();
         let named = |plan| in_process::run(plan, sites(), &mut Unobserved);

@@ -87,6 +87,7 @@ fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) 
         settings: Settings { algorithm, tolerance: TOLERANCE, max_rounds: MAX_ROUNDS, ..Settings::default() },
         publish_effects: true,
         secrecy: Secrecy::BySite,
+        diagnostics: Vec::new(),
     };
     let (finished, _) = in_process::run(plan, data.sites(), &mut Unobserved)?;
     Ok(finished.fit)

@@ -8,6 +8,7 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, ALIASES, ItemModel, MODELS};
 use fedirt_model::private::MissingAnswers;
 use fedirt_model::quadrature::Weighting;
+use fedirt_model::questions::diagnose::Diagnostic;
 use std::path::PathBuf;
 
 /// Reads a model by its name; `--help` says what each assumes.
@@ -203,6 +204,19 @@ pub(crate) struct FitArgs {
     /// Share of students who take part in a round [default: 1]
     #[arg(long, value_name = "Q", allow_hyphen_values = true, help_heading = "fedirt-dp")]
     pub sampling_rate: Option<f64>,
+    /// Leave out what shows whether the model is right: item fit, global fit, local dependence, reliability
+    #[arg(long, help_heading = "Model check")]
+    pub no_diagnostics: bool,
+    /// Only these: reliability, item_fit, scores, q3, pairs (with more than 500 items, the last two must be asked for)
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        value_parser = parse_diagnostic,
+        conflicts_with = "no_diagnostics",
+        help_heading = "Model check"
+    )]
+    pub diagnostics: Vec<Diagnostic>,
     /// Folder for fit.json, items.csv, sites.csv, scores.csv, covariance.csv and report.html
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -240,6 +254,12 @@ const FIT_EXAMPLES: &str = "Examples:
   fedirt fit exam.csv --item-model essay=gpcm --missing 9,99 --json > fit.json
 
 Exit status: 0 converged, 1 not converged (results are written), 2 bad input or usage.";
+
+fn parse_diagnostic(text: &str) -> Result<Diagnostic, String> {
+    let names = || Diagnostic::ALL.map(Diagnostic::name).join(", ");
+    let found = Diagnostic::ALL.into_iter().find(|diagnostic| diagnostic.name() == text);
+    found.ok_or_else(|| format!("there is no diagnostic {text:?}; there are {}", names()))
+}
 
 fn parse_item_model(text: &str) -> Result<(String, String), String> {
     let (name, model) = text.rsplit_once('=').ok_or_else(|| format!("{text:?} is not NAME=MODEL"))?;

@@ -3,8 +3,8 @@
 use crate::args::FitArgs;
 use crate::error::CliError;
 use fedirt::{
-    FitMode, FitOptions, GridSpec, Input, MissingAnswers, PrivateOptions, Problems, ReadOptions, Settings,
-    Weighting, read_booklets, read_fixed_items,
+    DiagnosticsWish, FitMode, FitOptions, GridSpec, Input, MissingAnswers, PrivateOptions, Problems,
+    ReadOptions, Settings, Weighting, read_booklets, read_fixed_items,
 };
 
 /// The options from flags, without the files that the flags name.
@@ -26,6 +26,11 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
             ..grid
         },
         settings: settings(args),
+        diagnostics: if args.no_diagnostics || !args.diagnostics.is_empty() {
+            DiagnosticsWish::These(args.diagnostics.clone())
+        } else {
+            DiagnosticsWish::Usual
+        },
     }
 }
 

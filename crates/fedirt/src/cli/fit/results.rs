@@ -42,6 +42,13 @@ pub(super) fn write(
         files.push(("scores.csv", Box::new(|out| csv::scores(out, scores))));
     }
     files.push(("covariance.csv", Box::new(|out| csv::covariance(out, covariance))));
+    let diagnostics = fit.diagnostics.as_ref();
+    if let Some(items) = diagnostics.and_then(|d| d.item_fit.as_ref()) {
+        files.push(("diagnostics/items.csv", Box::new(|out| csv::item_fit(out, items))));
+    }
+    if let Some(q3) = diagnostics.and_then(|d| d.q3.as_ref()) {
+        files.push(("diagnostics/pairs.csv", Box::new(|out| csv::pairs(out, q3))));
+    }
     files.push(("report.html", Box::new(|out| out.write_all(report(fit).as_bytes()))));
     if let Some(transcript) = transcript {
         files.push((

@@ -43,6 +43,9 @@ pub(crate) fn fit(fit: &Fit, notes: &[String], tables: Tables, room: usize) -> S
             out.push_str(&sites::table(fit, room));
         }
     }
+    let diagnostics = fit.diagnostics.iter();
+    let findings: Vec<&str> = diagnostics.flat_map(|d| &d.findings).map(|f| f.message.as_str()).collect();
+    list(&mut out, "Model check", &paint(style::CAUTION, "!"), &findings, room);
     let warnings: Vec<&str> = fit.warnings.iter().map(|warning| warning.message.as_str()).collect();
     list(&mut out, "Warnings", &paint(style::CAUTION, "!"), &warnings, room);
     let against = fit.privacy.as_ref().filter(|p| !p.holds_against.is_empty());

@@ -87,6 +87,10 @@ fn data(fit: &Fit) -> Vec<Fact> {
 }
 
 fn numbers(fit: &Fit) -> Vec<Fact> {
+    let diagnostics = fit.diagnostics.as_ref();
+    let reliability = diagnostics.and_then(|d| d.reliability.as_ref());
+    let q3 = diagnostics.and_then(|d| d.q3.as_ref());
+    let dependent = q3.map_or_else(|| NONE.to_owned(), |q3| count(q3.flagged.len() as u64));
     let change = fit.trace.iter().rev().find_map(|t| t.max_change);
     vec![
         ("Log-likelihood", fixed(fit.loglik, 3)),
@@ -101,6 +105,8 @@ fn numbers(fit: &Fit) -> Vec<Fact> {
         ("Max. gradient", rough(fit.max_gradient)),
         ("SE type", fit.se_type.clone().unwrap_or_else(|| NONE.to_owned())),
         ("Condition number", rough(fit.condition_number)),
+        ("Reliability", fixed(reliability.map(|r| r.empirical), 3)),
+        ("Dependent pairs", dependent),
     ]
 }
 

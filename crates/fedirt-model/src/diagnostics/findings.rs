@@ -1,0 +1,108 @@
+//! What stands out, in sentences: what it means, and what to do.
+
+use crate::fit::{Diagnostics, Warning};
+
+/// From so many students on, even harmless departures are significant.
+const MANY: f64 = 5_000.0;
+
+/// Mean squares beyond these distort measurement (Linacre 2002).
+const MEAN_SQUARES: std::ops::RangeInclusive<f64> = 0.5..=1.5;
+
+/// Everything that stands out.
+pub(super) fn findings(found: &Diagnostics, students: f64) -> Vec<Warning> {
+    let mut out = Vec::new();
+    let mut say = |code: &str, message: String| out.push(Warning { code: code.to_owned(), message });
+    if let Some(q3) = &found.q3
+        && !q3.flagged.is_empty()
+    {
+        let pairs = some(q3.flagged.iter().map(|(a, b, r)| format!("{a} and {b} ({r:.2})")));
+        say(
+            "local_dependence",
+            format!(
+                "answers to {pairs} go together more than ability explains (Q3 above its mean by more than {:.2}, the simulated limit): they may share a text, a hint or a step. Dependent items make the test look more reliable than it is; merge them into one item, or leave one of a pair out, and see whether the other slopes change",
+                q3.critical
+            ),
+        );
+    }
+    if let Some(items) = &found.item_fit {
+        let beyond = |x: Option<f64>| x.is_some_and(|x| !MEAN_SQUARES.contains(&x));
+        let high: Vec<String> = (items.iter())
+            .filter(|item| beyond(item.infit) && item.infit.is_some_and(|x| x > 1.0))
+            .map(|item| format!("{} (infit {:.2})", item.item, item.infit.unwrap_or_default()))
+            .collect();
+        if !high.is_empty() {
+            say(
+                "item_misfit",
+                format!(
+                    "answers to {} scatter more around the model than they should: look at wording and key, or try another model",
+                    some(high.into_iter())
+                ),
+            );
+        }
+    }
+    if let Some(global) = &found.global
+        && (global.rmsea_5 > 0.05 || global.srmsr > 0.08)
+    {
+        say(
+            "global_misfit",
+            format!(
+                "the model as a whole is off: RMSEA {:.3} (90% interval {:.3} to {:.3}; up to 0.05 is usual for a good fit), SRMSR {:.3} (up to 0.05 is usual). Look at the dependent pairs and at misfitting items first, then at a model with more slopes or dimensions",
+                global.rmsea, global.rmsea_5, global.rmsea_95, global.srmsr
+            ),
+        );
+    }
+    if let Some(items) = &found.item_fit {
+        let off = items.iter().filter(|item| {
+            item.p_adjusted.is_some_and(|p| p < 0.05) && item.rmsea_s_x2.is_some_and(|x| x > 0.05)
+        });
+        let off: Vec<String> = off.map(|item| item.item.clone()).collect();
+        if !off.is_empty() {
+            say(
+                "s_x2_misfit",
+                format!(
+                    "answers to {} do not follow the curve of the model (S-X², p adjusted below 0.05 and RMSEA above 0.05): look at the item's picture; another model for it, such as one with guessing or more categories, may do better",
+                    some(off.into_iter())
+                ),
+            );
+        }
+    }
+    if let Some(reliability) = &found.reliability
+        && reliability.empirical < 0.7
+    {
+        say(
+            "low_reliability",
+            format!(
+                "the reliability of the ability estimates is {:.2}: enough to compare groups, too little to decide about single students (0.8 and more is usual for that). More items, or items nearer to the students' ability, would raise it",
+                reliability.empirical
+            ),
+        );
+    }
+    if students >= MANY && !out.is_empty() {
+        out.push(Warning {
+            code: "many_students".into(),
+            message: format!(
+                "with {students:.0} students even departures that do not matter are significant: judge by their size, not by p"
+            ),
+        });
+    }
+    out
+}
+
+/// That sum scores are told of complete rows alone.
+pub(super) fn incomplete_rows(complete: f64, students: f64) -> Warning {
+    Warning {
+        code: "complete_rows".into(),
+        message: format!(
+            "S-X² and the table of sum scores are about the {complete:.0} of {students:.0} students who answered every item; where answers are missing for a reason, they say little about the others"
+        ),
+    }
+}
+
+/// At most five in a sentence.
+fn some(of: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = of.collect();
+    match all.len() {
+        0..=5 => all.join(", "),
+        n => format!("{}, … ({n} in all)", all[..4].join(", ")),
+    }
+}
