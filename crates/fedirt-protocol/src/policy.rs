@@ -298,7 +298,8 @@ impl Policy {
 
     /// How often this site answers at most in a study: by the plan's limit or by its own, whichever is lower.
     pub fn most_exchanges(&self, terms: &Terms) -> u32 {
-        terms.most_exchanges().min(most_exchanges(terms.mode, self.max_rounds))
+        let own = most_exchanges(terms.mode, self.max_rounds, &terms.plan.diagnostics);
+        terms.most_exchanges().min(own)
     }
 
     /// Whether a round's question may be answered, after earlier points.

@@ -53,7 +53,7 @@ pub struct Settings {
     /// Converged when the largest absolute gradient per student is below this.
     pub tolerance: f64,
     /// Most rounds of estimation, the opening one included. Closing exchanges come on top
-    /// ([`super::CLOSING_EXCHANGES`]); a fit that reaches the limit is closed too, and is marked as not converged.
+    /// ([`super::closing_exchanges`]); a fit that reaches the limit is closed too, and is marked as not converged.
     pub max_rounds: usize,
     /// Starting points that may be compared in the first evaluation: 1, or 2, which a test that measures two things needs.
     pub starts: usize,

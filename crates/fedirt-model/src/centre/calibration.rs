@@ -91,8 +91,11 @@ pub enum Secrecy {
 const ASSUMED_BETWEEN: f64 = 0.1;
 
 /// Most exchanges that follow the estimation, whether or not it converged: the information at the solution, products of
-/// scores (weighted fits), sums for diagnostics, and the closing sums. [`Settings::max_rounds`] does not count them.
-pub const CLOSING_EXCHANGES: u32 = 4;
+/// scores (weighted fits), the closing sums, and sums for diagnostics where some are listed. [`Settings::max_rounds`] does not
+/// count them.
+pub fn closing_exchanges(diagnostics: &[Diagnostic]) -> u32 {
+    3 + u32::from(!diagnostics.is_empty())
+}
 
 /// Fewest rounds in which anything can be estimated: the opening sums and one evaluation.
 pub const FEWEST_ROUNDS: u32 = 2;

@@ -25,7 +25,7 @@ mod structure;
 pub(crate) use algorithm::symmetric;
 pub use algorithm::{AlgorithmKind, Settings};
 pub use calibration::{
-    CLOSING_EXCHANGES, Calibration, Enrolled, FEWEST_ROUNDS, ItemPlan, Plan, Secrecy, Step, total_weight,
+    Calibration, Enrolled, FEWEST_ROUNDS, ItemPlan, Plan, Secrecy, Step, closing_exchanges, total_weight,
 };
 pub use graph::linked_parts;
 pub(crate) use newton::LocalNewton;

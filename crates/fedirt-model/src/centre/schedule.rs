@@ -165,7 +165,7 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::calibration::{CLOSING_EXCHANGES, Secrecy};
+    use super::super::calibration::{Secrecy, closing_exchanges};
     use super::super::{ItemPlan, Settings};
     use super::*;
     use crate::population::Population;
@@ -208,7 +208,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(most, CLOSING_EXCHANGES as usize);
+        assert_eq!(most, closing_exchanges(&Diagnostic::ALL) as usize);
     }
 
     #[test]

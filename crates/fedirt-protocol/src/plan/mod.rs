@@ -117,7 +117,7 @@ pub struct ModelPlan {
     /// Most rounds of estimation (plain and secure), the opening one included. It means the same everywhere: in the plan,
     /// in a site's policy and to the algorithm. When it is reached the study is closed as if it had converged, and its
     /// result is marked as not converged; the closing exchanges come on top, and are at most
-    /// [`fedirt_model::centre::CLOSING_EXCHANGES`] (see [`crate::terms::most_exchanges`]).
+    /// [`fedirt_model::centre::closing_exchanges`] (see [`crate::terms::most_exchanges`]).
     pub max_rounds: u32,
     /// Whether two sets of starting values are compared (`secure`; a test that measures two things may need it): the round
     /// after the first then asks about both. In `plain` they are where they differ.
@@ -455,7 +455,7 @@ impl StudyPlan {
             Mode::Private => ROUND_SHARES.len() as u32,
             Mode::Plain | Mode::Secure => self.model.max_rounds,
         };
-        most_exchanges(self.mode, rounds)
+        most_exchanges(self.mode, rounds, &self.model.diagnostics)
     }
 
     /// Whether the pooled rows may be inferred from exact sums: few items or few students (see SECURITY.md).

@@ -44,7 +44,7 @@ effects = "fixed"
 algorithm = "newton"
 tolerance = 1e-6
 # Most rounds of estimation. When they are used up, the study ends with the estimates it has, marked as not converged.
-# Up to four exchanges that close a study come on top.
+# Up to three exchanges that close a study come on top, and one for diagnostics.
 max_rounds = 40
 # secure: whether the round after the first may ask about two sets of starting values, and not about one. A test that
 # measures two things may need it; each further set tells more of the answers.
