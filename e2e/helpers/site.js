@@ -1,9 +1,9 @@
 // A site with a home of its own, whose officer works on its pages: at a port that stays the same when it is started again.
 
-import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { free } from "./port.js";
 import { done, Program } from "./program.js";
+import { setRule } from "./rules.js";
 
 export class Site {
   constructor(folder, name) {
@@ -27,8 +27,6 @@ export class Site {
 
   /** Changes a line of its rules. */
   async rules(name, value) {
-    const path = join(this.home, "policy.toml");
-    const text = await readFile(path, "utf8");
-    await writeFile(path, text.replace(new RegExp(`^${name} = .*$`, "m"), `${name} = ${value}`));
+    await setRule(this.home, name, value);
   }
 }
