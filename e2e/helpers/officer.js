@@ -41,8 +41,9 @@ export class Officer {
     return fingerprint;
   }
 
-  /** Approves a roster, and takes part until the study is over. */
-  approves(study, fingerprint, called) {
+  /** Approves a roster after calling the other sites of the study, and takes part until it is over. */
+  approves(study, fingerprint, sites) {
+    const called = sites.filter((site) => site !== this.site);
     this.program = new Program(...this.#at("join", study, this.file, "--population", POPULATION, "--yes", "--roster", fingerprint, "--called", called.join()));
     return this.program;
   }

@@ -16,7 +16,7 @@ scene("an officer whose connections are lost", async (scene) => {
   const { data, coordinator, site, olga } = await begins(scene, "--auditor", "Dr. Lee");
   const others = await Promise.all(data.names.slice(1).map((name) => officer(scene, data, coordinator, name)));
   const [fingerprint] = await Promise.all([readsRoster(olga), ...others.map((other) => other.joins("bank"))]);
-  const programs = others.map((other) => other.approves("bank", fingerprint));
+  const programs = others.map((other) => other.approves("bank", fingerprint, data.names));
   await approvesRoster(olga);
   await answer(olga).waitFor();
 

@@ -19,7 +19,7 @@ scene("an officer who withdraws", async (scene) => {
   await takesPart(otto, await coordinator.invites("bank", second), "bank", data.file(second), { by: "Otto West", asked: "once" });
   const other = await officer(scene, data, coordinator, third);
   const [fingerprint] = await Promise.all([readsRoster(olga), readsRoster(otto), other.joins("bank")]);
-  const program = other.approves("bank", fingerprint);
+  const program = other.approves("bank", fingerprint, data.names);
   await approvesRoster(olga);
   await approvesRoster(otto);
   await answer(olga).waitFor();

@@ -38,7 +38,7 @@ scene("a coordinator that is lost and comes back", async (scene) => {
     assert.equal((await officer.enrols(lines.get(officer.site))).status, 0);
   }
   const [fingerprint] = await Promise.all(officers.map((officer) => officer.joins("bank")));
-  const programs = officers.map((officer) => officer.approves("bank", fingerprint));
+  const programs = officers.map((officer) => officer.approves("bank", fingerprint, data.names));
   await programs[2].says(/round 1, attempt 1: answered/);
   programs[2].signal("SIGSTOP");
   await ada.goes("/studies/bank");

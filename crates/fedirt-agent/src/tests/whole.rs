@@ -60,8 +60,9 @@ fn a_study_that_reaches_max_rounds_ends_with_its_results() {
         }
         assert!(agents.iter().all(|agent| agent.place().is_some_and(|place| place.effect.is_some())));
         assert_eq!(world.server.borrow().outcome.as_ref().map(|fit| fit.converged), Some(Some(false)));
-        // Four rounds of estimation, one for the information that EM does not bring, and one that closes the study.
-        assert_eq!(world.rounds(), 6, "{mode:?}");
+        // Four rounds of estimation, one for the information that EM does not bring, one for the diagnostics that the plan
+        // lists, and one that closes the study.
+        assert_eq!(world.rounds(), 7, "{mode:?}");
     }
 }
 
@@ -110,7 +111,7 @@ fn the_preview_is_what_is_sent() {
     let words = shown.remarks.join(" ");
     assert!(words.contains("pooled rows may be inferred") && words.contains("Nothing was sent"), "{words}");
     let names: Vec<&str> = shown.rounds.iter().map(|round| round.name.as_str()).collect();
-    assert_eq!(names, ["1", "2 and later", "closing"]);
+    assert_eq!(names, ["1", "2 and later", "for diagnostics", "closing"]);
     assert!(
         shown.rounds[1]
             .statistics

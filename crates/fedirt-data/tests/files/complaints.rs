@@ -102,12 +102,17 @@ fn windows_1252_is_read_and_noted() {
 
 #[test]
 fn other_formats_are_named() {
-    for (start, what) in [
-        (&b"PK\x03\x04..."[..], "an Excel or ZIP file"),
-        (b"\x1f\x8b\x08", "a gzip file"),
-        (b"\xff\xfea\0,\0b", "a damaged UTF-16 text"),
-    ] {
+    for (start, what) in
+        [(&b"\x1f\x8b\x08"[..], "a gzip file"), (b"\xff\xfea\0,\0b", "a damaged UTF-16 text")]
+    {
         assert_eq!(only(&bad(start)).cause, Cause::NotText(what));
+    }
+    // Where workbooks are read, a ZIP file is one that cannot be opened.
+    let zip = only(&bad(&b"PK\x03\x04..."[..])).cause.clone();
+    if cfg!(feature = "spreadsheets") {
+        assert!(matches!(zip, Cause::BadWorkbook(_)), "{zip:?}");
+    } else {
+        assert_eq!(zip, Cause::NotText("an Excel or ZIP file"));
     }
 }
 
