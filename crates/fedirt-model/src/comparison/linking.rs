@@ -163,7 +163,7 @@ fn mean_sigma(common: &[Common]) -> Option<(f64, f64)> {
     };
     let ((mean_1, sd_1), (mean_2, sd_2)) = (moments(0), moments(1));
     let slope = sd_1 / sd_2;
-    (slope.is_finite() && slope > 0.0).then(|| (slope, mean_1 - slope * mean_2))
+    (slope.is_finite() && slope > 0.0).then_some((slope, mean_1 - slope * mean_2))
 }
 
 /// Abilities of the fit that gives the scale, with their shares.

@@ -178,7 +178,7 @@ fn likelihood_ratios_are_for_nested_models_of_the_same_answers() {
         Fit { npar, loglik: Some(loglik), ..fit(items) }
     };
     // LSAT 7: Rasch and 2PL of mirt 1.45.1 (anova: X2 12.192, df 4, p 0.016).
-    let (rasch, two) = (all("rasch", 6, -2664.900_891), all("2pl", 10, -2658.805_114));
+    let (rasch, two) = (all("rasch", 6, -2_664.900_891), all("2pl", 10, -2_658.805_114));
     let found = likelihood_ratio(&two, &rasch).expect("nested");
     assert!((found.statistic - 12.191_554).abs() < 1e-9 && found.df == 4 && (found.p - 0.016).abs() < 5e-4);
     let random = Fit { effects: "random".into(), npar: 11, ..two.clone() };
