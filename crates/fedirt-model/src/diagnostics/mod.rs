@@ -1,6 +1,6 @@
 //! Is the model right? What the centre makes of sums at the estimates.
 //!
-//! One file a statistic; [`site`] holds what sites sum. Every statistic is a function of sums over students, so that
+//! One file a statistic; `site` holds what sites sum. Every statistic is a function of sums over students, so that
 //! federated and pooled data give the same.
 
 mod cholesky;
