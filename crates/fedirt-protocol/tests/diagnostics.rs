@@ -151,7 +151,7 @@ fn classical_statistics_are_those_of_the_rows() {
 
 /// How often a true model is rejected at 5 %: prints the shares. By hand, as it fits 300 data sets.
 #[test]
-#[ignore = "fits 300 data sets; run by hand"]
+#[ignore = "fits 300 data sets; cargo test --release -p fedirt-protocol --test diagnostics -- --ignored --nocapture --test-threads 1"]
 fn a_true_model_is_rejected_about_as_often_as_it_should_be() {
     const SETS: usize = 300;
     let models = [("2pl", 2); 20];
@@ -192,7 +192,7 @@ fn a_true_model_is_rejected_about_as_often_as_it_should_be() {
 
 /// Time of a fit of 20,000 students and 100 items with and without diagnostics: prints both.
 #[test]
-#[ignore = "takes a minute; run by hand"]
+#[ignore = "a minute; cargo test --release -p fedirt-protocol --test diagnostics -- --ignored --nocapture --test-threads 1"]
 fn what_diagnostics_cost() {
     let models = [("2pl", 2); 100];
     let rows = answers(&models, &truth(&models, 3), 20_000, (0.0, 1.0), 0.0, &mut Random(1));

@@ -138,7 +138,9 @@ fn criterion(first: &Fit, second: &Fit, method: LinkMethod, line: (f64, f64)) ->
     }
     match method {
         LinkMethod::Haebara => by_category,
-        _ => scores.iter().zip(&density).map(|(s, w)| w / total * s * s).sum(),
+        LinkMethod::StockingLord | LinkMethod::MeanSigma => {
+            scores.iter().zip(&density).map(|(s, w)| w / total * s * s).sum()
+        }
     }
 }
 
