@@ -1,7 +1,7 @@
 //! A file to be read: a name for messages, and bytes from anywhere.
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 #[cfg(feature = "files")]
 use std::path::Path;
 use std::path::PathBuf;
@@ -49,6 +49,49 @@ impl<'a> Input<'a> {
             Ok(Box::new(BufReader::with_capacity(BUFFER, file)) as Box<dyn BufRead>)
         };
         Input { name, identity, open: Box::new(open) }
+    }
+
+    /// The same, with its bytes shown to `watch` as they are read, such as to take their hash.
+    ///
+    /// ```
+    /// let (mut length, text) = (0, "I1,I2\n0,1\n1,1\n");
+    /// let input = fedirt_data::Input::new("a.csv", text.as_bytes()).watched(|bytes| length += bytes.len());
+    /// fedirt_data::read([input], &fedirt_data::ReadOptions::default())?;
+    /// assert_eq!(length, text.len());
+    /// # Ok::<(), fedirt_data::Problems>(())
+    /// ```
+    pub fn watched(self, watch: impl FnMut(&[u8]) + 'a) -> Self {
+        let open = self.open;
+        let open = move || Ok(Box::new(Watched { inner: open()?, watch }) as Box<dyn BufRead + 'a>);
+        Self { open: Box::new(open), ..self }
+    }
+}
+
+/// A reader whose bytes are shown to somebody else when they are taken.
+struct Watched<R, W> {
+    inner: R,
+    watch: W,
+}
+
+impl<R: BufRead, W: FnMut(&[u8])> BufRead for Watched<R, W> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What is consumed has been filled, so that nothing is read here and nothing can fail.
+        if let Ok(filled) = self.inner.fill_buf() {
+            (self.watch)(&filled[..amount.min(filled.len())]);
+        }
+        self.inner.consume(amount);
+    }
+}
+
+impl<R: BufRead, W: FnMut(&[u8])> Read for Watched<R, W> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let taken = self.fill_buf()?.read(out)?;
+        self.consume(taken);
+        Ok(taken)
     }
 }
 

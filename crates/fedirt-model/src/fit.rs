@@ -4,11 +4,13 @@
 
 mod diagnostics;
 mod item;
+mod provenance;
 
 pub use diagnostics::{
     Classical, Diagnostics, GlobalFit, ItemFit, Ld, NotAvailable, PersonFitShare, Q3, Reliability, ScoreRow,
 };
 pub use item::{FitItem, NamedNumbers};
+pub use provenance::{InputFile, Provenance};
 
 use crate::items::{self, default_model};
 use crate::population::Component;
@@ -91,6 +93,9 @@ pub struct Fit {
     pub seed: Option<u64>,
     /// Version of fedirt that wrote this.
     pub version: String,
+    /// Options, command, time and files, where whoever ran the fit gave them.
+    #[serde(default)]
+    pub provenance: Option<Provenance>,
 }
 
 /// The model of all calibrated items, or `mixed` where they differ.

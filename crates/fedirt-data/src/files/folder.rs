@@ -9,13 +9,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Every file that `fedirt fit` may write.
-const OURS: [&str; 9] = [
+const OURS: [&str; 12] = [
     "items.csv",
     "sites.csv",
     "scores.csv",
     "covariance.csv",
+    "score_table.csv",
     "diagnostics/items.csv",
     "diagnostics/pairs.csv",
+    "fit.xlsx",
+    "repeat.sh",
     "report.html",
     "transcript.jsonl",
     "fit.json",

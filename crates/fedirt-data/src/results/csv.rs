@@ -1,7 +1,8 @@
 //! Tables as CSV files: every digit, empty where there is no number.
 
+use super::tables::{self, Cell, Table};
 use crate::scores::{PriorChoice, Scores};
-use fedirt_model::fit::{Covariance, Fit, FitSite, ItemFit, NamedNumbers, Q3};
+use fedirt_model::fit::{Covariance, Fit, FitSite, ItemFit, Q3, ScoreRow};
 use fedirt_model::scoring::Method;
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -25,62 +26,41 @@ fn line(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {
     writeln!(out, "{}", fields.join(","))
 }
 
-/// Names of parameters beyond a and d, over all items whose models have such.
-fn more_parameters(fit: &Fit) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in fit.items.iter().filter(|i| i.has_more_parameters()).flat_map(|i| i.parameters.iter()) {
-        // Intercepts have columns already.
-        if !names.contains(&name) && !name.starts_with('d') {
-            names.push(name);
-        }
-    }
-    names
+fn write(out: &mut dyn Write, table: &Table) -> io::Result<()> {
+    line(out, &table.headers)?;
+    let field = |cell: &Cell| match cell {
+        Cell::Text(text) => quoted(text).into_owned(),
+        Cell::Count(count) => count.map(|count| count.to_string()).unwrap_or_default(),
+        Cell::Number(value) => optional(*value),
+        Cell::Flag(flag) => flag.to_string(),
+    };
+    table.rows.iter().try_for_each(|row| line(out, &row.iter().map(field).collect::<Vec<_>>()))
 }
 
 /// `items.csv`, which `--fixed-items` accepts. Where an item's model has more than one slope, its parameters stand in
 /// columns of their names at the end.
 pub fn items(out: &mut dyn Write, fit: &Fit) -> io::Result<()> {
-    let steps = fit.items.iter().map(|item| item.d.len()).max().unwrap_or(0).max(1);
-    let mut header: Vec<String> =
-        ["item", "model", "categories", "n", "a", "se_a"].map(String::from).to_vec();
-    for name in ["d", "se_d", "b", "se_b"] {
-        header.extend((1..=steps).map(|step| format!("{name}{step}")));
-    }
-    header.push("fixed".to_owned());
-    let more = more_parameters(fit);
-    header.extend(more.iter().flat_map(|name| [(*name).to_owned(), format!("se_{name}")]));
-    line(out, &header)?;
-    for item in &fit.items {
-        let mut fields = vec![
-            quoted(&item.name).into_owned(),
-            item.model.clone(),
-            item.categories.to_string(),
-            item.n.map(|n| n.to_string()).unwrap_or_default(),
-            optional(item.a),
-            optional(item.se_a),
-        ];
-        for values in [&item.d, &item.se_d, &item.b, &item.se_b] {
-            fields.extend((0..steps).map(|step| optional(values.get(step).copied().flatten())));
-        }
-        fields.push(item.fixed.to_string());
-        for name in &more {
-            let shown =
-                |numbers: &NamedNumbers| optional(numbers.get(name).filter(|_| item.has_more_parameters()));
-            fields.extend([shown(&item.parameters), shown(&item.se)]);
-        }
-        line(out, &fields)?;
-    }
-    Ok(())
+    write(out, &tables::items(fit))
 }
 
 /// `sites.csv`.
 pub fn sites(out: &mut dyn Write, sites: &[FitSite]) -> io::Result<()> {
-    writeln!(out, "site,n,effect,se")?;
-    for site in sites {
-        let FitSite { name, n, effect, se } = site;
-        writeln!(out, "{},{n},{},{}", quoted(name), optional(*effect), optional(*se))?;
-    }
-    Ok(())
+    write(out, &tables::sites(sites))
+}
+
+/// `score_table.csv`: the ability that belongs to each sum score, with observed and expected students.
+pub fn score_table(out: &mut dyn Write, rows: &[ScoreRow]) -> io::Result<()> {
+    write(out, &tables::score_table(rows))
+}
+
+/// `diagnostics/items.csv`: how well each item fits.
+pub fn item_fit(out: &mut dyn Write, items: &[ItemFit]) -> io::Result<()> {
+    write(out, &tables::item_fit(items))
+}
+
+/// `diagnostics/pairs.csv`: residual correlations, a line per pair of items.
+pub fn pairs(out: &mut dyn Write, q3: &Q3) -> io::Result<()> {
+    write(out, &tables::pairs(q3))
 }
 
 /// `covariance.csv`.
@@ -93,33 +73,6 @@ pub fn covariance(out: &mut dyn Write, covariance: &Covariance) -> io::Result<()
         let mut fields = vec![name];
         fields.extend((0..covariance.matrix.ncols()).map(|c| number(covariance.matrix[(r, c)])));
         line(out, &fields)?;
-    }
-    Ok(())
-}
-
-/// `diagnostics/items.csv`: how well each item fits.
-pub fn item_fit(out: &mut dyn Write, items: &[ItemFit]) -> io::Result<()> {
-    writeln!(out, "item,infit,z.infit,outfit,z.outfit,S_X2,df.S_X2,RMSEA.S_X2,p.S_X2,p_adjusted")?;
-    for fit in items {
-        let classic = [fit.infit, fit.z_infit, fit.outfit, fit.z_outfit];
-        let by_score = [fit.s_x2, fit.df_s_x2, fit.rmsea_s_x2, fit.p_s_x2, fit.p_adjusted];
-        let numbers: Vec<String> = classic.into_iter().chain(by_score).map(optional).collect();
-        writeln!(out, "{},{}", quoted(&fit.item), numbers.join(","))?;
-    }
-    Ok(())
-}
-
-/// `diagnostics/pairs.csv`: residual correlations, a line per pair of items.
-pub fn pairs(out: &mut dyn Write, q3: &Q3) -> io::Result<()> {
-    writeln!(out, "item1,item2,Q3,Q3_minus_mean,flagged")?;
-    for (j, first) in q3.items.iter().enumerate() {
-        for (l, second) in q3.items.iter().enumerate().skip(j + 1) {
-            let value = q3.matrix[j][l];
-            let above = value.map(|x| x - q3.mean);
-            let flagged = above.is_some_and(|x| x > q3.critical);
-            let (first, second) = (quoted(first), quoted(second));
-            writeln!(out, "{first},{second},{},{},{flagged}", optional(value), optional(above))?;
-        }
     }
     Ok(())
 }

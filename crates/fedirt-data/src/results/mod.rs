@@ -1,11 +1,18 @@
-//! The files of a result: `fit.json`, and tables as CSV with every digit.
+//! The files of a result: `fit.json`, tables as CSV with every digit, and a workbook.
 
 pub mod csv;
 mod json;
+mod repeat;
+mod tables;
 mod tables_json;
+#[cfg(feature = "workbooks")]
+mod xlsx;
 
 pub use json::{NotAFit, fit_json, read_fit};
+pub use repeat::{shell_line, shell_quoted};
 pub use tables_json::{check_json, scores_json};
+#[cfg(feature = "workbooks")]
+pub use xlsx::{WorkbookError, workbook};
 
 use crate::text::listed;
 use fedirt_model::fit::{FitItem, Warning};

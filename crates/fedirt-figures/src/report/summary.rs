@@ -1,8 +1,9 @@
 //! The head of the report: what this is, what is wrong with it, and its figures.
 
-use fedirt_model::fit::Fit;
+use fedirt_model::fit::{Fit, Provenance};
 
-use super::words;
+use super::{html, words};
+use crate::figure::Table;
 use crate::text::{self, MISSING, escape, finite};
 
 pub(super) fn heading(out: &mut String, fit: &Fit) {
@@ -60,6 +61,9 @@ pub(super) fn block(out: &mut String, fit: &Fit) {
     group(out, "Estimation", &estimation(fit));
     group(out, "Provenance", &provenance(fit));
     out.push_str("</div>\n");
+    if let Some(provenance) = &fit.provenance {
+        origin(out, provenance);
+    }
     out.push_str(&format!("<p class=\"privacy\">{}</p>\n", escape(&words::privacy(fit))));
 }
 
@@ -144,6 +148,26 @@ fn provenance(fit: &Fit) -> Vec<(&'static str, String)> {
         ("Version", fit.version.clone()),
         ("Codebook hash", short_hash(&fit.codebook_hash)),
     ]
+}
+
+/// Command, time, options and files, for whoever wants to repeat the fit.
+fn origin(out: &mut String, provenance: &Provenance) {
+    out.push_str("<details><summary>How to repeat this fit</summary>\n");
+    if let Some(command) = &provenance.command {
+        out.push_str(&format!("<pre><code>{}</code></pre>\n", escape(command)));
+    }
+    let mut facts = Table::new("Options, time and files", &["What", "Value"]);
+    let mut row = |what: String, value: &str| facts.rows.push(vec![what, value.to_owned()]);
+    if let Some(time) = &provenance.time {
+        row("time".to_owned(), time);
+    }
+    row("version".to_owned(), &provenance.version);
+    provenance.options.iter().for_each(|(name, value)| row(name.clone(), value));
+    for file in provenance.files.iter().flatten() {
+        row(file.name.clone(), file.sha256.as_ref().map_or("hash not released", |hash| hash));
+    }
+    html::table(out, &facts);
+    out.push_str("</details>\n");
 }
 
 /// Enough of a hash to compare by eye; the whole one stands in the footer.

@@ -95,6 +95,7 @@ pub(crate) fn fit(plan: Plan) -> Fit {
         warnings: Vec::new(),
         seed: None,
         version: "0.1.0".into(),
+        provenance: None,
     }
 }
 

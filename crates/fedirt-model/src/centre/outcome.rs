@@ -235,6 +235,7 @@ impl Outcome {
             warnings: self.warnings.clone(),
             seed: self.seed,
             version,
+            provenance: None,
         }
     }
 

@@ -47,6 +47,7 @@ fn fit(items: Vec<FitItem>) -> Fit {
         warnings: Vec::new(),
         seed: None,
         version: String::new(),
+        provenance: None,
     }
 }
 

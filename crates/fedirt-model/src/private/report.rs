@@ -237,5 +237,6 @@ pub fn fit(
         warnings: result.warnings(names, &site_names),
         seed: None,
         version,
+        provenance: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Downloads: tables, the fit, the report, the plan, the command that repeats the fit, the audit bundle.
 
-use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, repeat, words, xlsx};
+use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, repeat, words};
 use crate::{Frame, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use fedirt_coordinator::history;
-use rust_xlsxwriter::XlsxError;
+use fedirt_data::results::{WorkbookError, workbook};
 use std::sync::Arc;
 
 /// A file for download: name, media type, description, and whether it exists only when the study has results.
@@ -111,8 +111,8 @@ enum DownloadError {
     Coordinator(#[from] fedirt_coordinator::Error),
     #[error("There are no results yet.")]
     NoResults,
-    #[error("The workbook cannot be written: {0}")]
-    Workbook(#[from] XlsxError),
+    #[error("There is no workbook: {0}")]
+    Workbook(#[from] WorkbookError),
     #[error("{0} is not among the results in the coordinator's folder.")]
     NotThere(String),
     #[error("{0}: the name is too long for an archive.")]
@@ -135,7 +135,7 @@ fn content(
         "history.csv" => Ok(history::csv(&past()?.entries).into_bytes()),
         "fit.xlsx" => {
             let fit = app.fit(name).ok_or(DownloadError::NoResults)?;
-            Ok(xlsx::workbook(&fit, &seen.plan)?)
+            Ok(workbook(&fit, &[("study", &seen.plan.study), ("purpose", &seen.plan.purpose)])?)
         }
         "audit.tar" => bundle(app, seen, &history::csv(&past()?.entries)),
         file => {

@@ -24,7 +24,6 @@ mod site_effects;
 mod studies;
 mod summary;
 mod words;
-mod xlsx;
 
 pub use access::{admit, logins, revoke};
 pub use serve::prepare;

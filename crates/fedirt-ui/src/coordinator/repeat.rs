@@ -1,5 +1,6 @@
 //! The command that repeats the fit where all files are in one place, and the small files that it reads.
 
+use fedirt_data::results::shell_quoted;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::default_model;
 use fedirt_model::private::MissingAnswers;
@@ -57,16 +58,10 @@ pub(super) fn booklets(plan: &StudyPlan) -> String {
     out
 }
 
-/// A text quoted for a shell.
-fn shell_quoted(text: &str) -> String {
-    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-    if plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
 /// The command line of the fit, with one file per site.
 pub(super) fn command(plan: &StudyPlan) -> String {
     let files: Vec<String> =
-        plan.cohort.sites.iter().map(|site| shell_quoted(&format!("{site}.csv"))).collect();
+        plan.cohort.sites.iter().map(|site| shell_quoted(&format!("{site}.csv")).into_owned()).collect();
     let model = &plan.model;
     let effects = match model.effects {
         Effects::None => "none",
@@ -141,9 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_texts_are_single_arguments_of_a_shell() {
-        assert_eq!(shell_quoted("north.csv"), "north.csv");
-        assert_eq!(shell_quoted("a b'; rm -rf ~"), "'a b'\\''; rm -rf ~'");
+    fn names_with_commas_and_quotes_are_single_cells() {
         assert_eq!((cell("a,b"), cell("a\"b")), ("\"a,b\"".into(), "\"a\"\"b\"".into()));
     }
 

@@ -149,5 +149,6 @@ pub(crate) fn large_fit(items: usize, sites: usize) -> Fit {
         warnings: Vec::new(),
         seed: None,
         version: "0".into(),
+        provenance: None,
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, CliError> {
     options.weight.clone_from(&args.weight);
     options.missing_is_wrong = args.missing_answers == Some(fedirt::MissingAnswers::Wrong);
     let mut errors = Vec::new();
-    args.answers.add_to(&mut options, &mut errors);
+    args.answers.add_to(&mut options, &mut errors, &fedirt::Input::file);
     let reading = fedirt::read(crate::input::files(&args.files), &options);
     let reading = match reading {
         Ok(reading) if errors.is_empty() => crate::input::ask(reading)?,

@@ -13,23 +13,25 @@ mod privacy;
 mod progress;
 mod report;
 mod score;
+mod shell;
 mod simulate;
 mod site;
 #[cfg(feature = "studies")]
 mod study;
 mod terminal;
+mod typed;
 mod usage;
 
-use args::{Cli, Command};
-use clap::Parser;
+use args::Command;
 use error::CliError;
 use std::process::ExitCode;
+use typed::Typed;
 use usage::UsageError;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let (cli, typed) = Typed::read();
     let result = match &cli.command {
-        Command::Fit(args) => fit::run(args),
+        Command::Fit(args) => fit::run(args, &typed),
         Command::Score(args) => score::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Report(args) => report::run(args),
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
         Command::Site(args) => site::run(args),
         Command::Coordinator(args) => coordinator::run(args),
         Command::Demo(args) => demo::run(args),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::man(args),
     };
     result.unwrap_or_else(|error| {
         error.print();

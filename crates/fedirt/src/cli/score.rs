@@ -20,7 +20,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     let (mut read_options, mut errors) = (args.columns.read_options(), Vec::new());
     read_options.weight.clone_from(&args.weight);
     read_options.missing_is_wrong = args.missing_answers == Some(fedirt::MissingAnswers::Wrong);
-    args.answers.add_to(&mut read_options, &mut errors);
+    args.answers.add_to(&mut read_options, &mut errors, &fedirt::Input::file);
     let reading = fedirt_data::read(crate::input::files(&args.files), &read_options).map_err(CliError::from);
     let (fit, reading) = match (read_fit(&args.fit), reading) {
         (Ok(fit), Ok(reading)) if errors.is_empty() => (fit, reading),

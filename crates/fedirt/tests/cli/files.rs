@@ -2,8 +2,9 @@
 
 use crate::common::{Bench, number, rows};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
-const FIT: [&str; 33] = [
+const FIT: [&str; 34] = [
     "format",
     "model",
     "effects",
@@ -37,6 +38,7 @@ const FIT: [&str; 33] = [
     "warnings",
     "seed",
     "version",
+    "provenance",
 ];
 const ITEM: [&str; 10] = ["name", "model", "categories", "a", "d", "b", "se_a", "se_d", "se_b", "n"];
 
@@ -57,8 +59,11 @@ fn everything_is_there_and_can_be_read() {
             "covariance.csv",
             "diagnostics",
             "fit.json",
+            "fit.xlsx",
             "items.csv",
+            "repeat.sh",
             "report.html",
+            "score_table.csv",
             "scores.csv",
             "sites.csv",
             "transcript.jsonl"
@@ -162,7 +167,18 @@ fn old_files_of_a_run_go_and_others_stay() {
     assert!(out.contains("removed files of an earlier run: scores.csv, transcript.jsonl"), "{out}");
     assert_eq!(
         bench.names("out"),
-        ["covariance.csv", "diagnostics", "fit.json", "items.csv", "mine.txt", "report.html", "sites.csv"]
+        [
+            "covariance.csv",
+            "diagnostics",
+            "fit.json",
+            "fit.xlsx",
+            "items.csv",
+            "mine.txt",
+            "repeat.sh",
+            "report.html",
+            "score_table.csv",
+            "sites.csv"
+        ]
     );
     assert!(bench.read("out/items.csv").starts_with("item,"));
     assert_eq!(bench.read("out/mine.txt"), "keep");
@@ -171,6 +187,69 @@ fn old_files_of_a_run_go_and_others_stay() {
     bench.write("other/scores.csv", "mine");
     bench.expect(0, "fit south.csv --out other --no-scores");
     assert_eq!(bench.read("other/scores.csv"), "mine");
+}
+
+/// `repeat.sh` runs from anywhere, also after everything was moved, and gives the same numbers; the provenance says what the
+/// fit was made of.
+#[test]
+fn a_fit_can_be_repeated_by_its_script() {
+    let bench = Bench::simulated();
+    std::fs::create_dir(bench.path("study")).unwrap();
+    std::fs::rename(bench.path("all.csv"), bench.path("study/all sites' answers.csv")).unwrap();
+    bench.write("study/book.csv", "item,model\nM1,2pl\nM2,2pl\nM3,2pl\nM4,2pl\nM5,2pl\nM6,grm\n");
+    let typed =
+        ["fit", "all sites' answers.csv", "--site", "school", "--codebook", "book.csv", "--out", "a/b"];
+    let mut command = bench.command("");
+    command.current_dir(bench.path("study")).args(typed);
+    assert!(command.output().unwrap().status.success());
+    let first = bench.json("study/a/b/fit.json");
+    let provenance = &first["provenance"];
+    assert_eq!(
+        provenance["command"],
+        r"fedirt fit 'all sites'\'' answers.csv' --site school --codebook book.csv --out a/b"
+    );
+    let options = &provenance["options"];
+    assert_eq!((&options["site"], &options["algorithm"]), (&"school".into(), &"newton".into()));
+    assert_eq!(options["tolerance"], "1e-6");
+    let files = provenance["files"].as_array().unwrap();
+    assert_eq!(files.len(), 2);
+    for (file, name) in files.iter().zip(["book.csv", "all sites' answers.csv"]) {
+        let bytes = std::fs::read(bench.path("study").join(name)).unwrap();
+        let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!((&file["name"], &file["sha256"]), (&name.into(), &hash.into()));
+    }
+    let page = bench.read("study/a/b/report.html");
+    assert!(page.contains("How to repeat this fit") && page.contains("--codebook book.csv --out a/b"));
+
+    std::fs::rename(bench.path("study"), bench.path("moved")).unwrap();
+    std::fs::remove_file(bench.path("moved/a/b/items.csv")).unwrap();
+    let mut shell = std::process::Command::new("sh");
+    shell.arg(bench.path("moved/a/b/repeat.sh")).env("FEDIRT", assert_cmd::cargo::cargo_bin!("fedirt"));
+    assert!(shell.output().unwrap().status.success());
+    let mut again = bench.json("moved/a/b/fit.json");
+    assert!(bench.path("moved/a/b/items.csv").exists());
+    again["provenance"]["time"] = provenance["time"].clone();
+    assert_eq!(first, again);
+
+    bench.expect(0, "fit north.csv --private --epsilon 8 --ignore M6 --effects none --out private");
+    let script = bench.read("private/repeat.sh");
+    assert!(script.contains("ε of both runs adds up") && !script.contains("SHA-256"), "{script}");
+}
+
+/// The workbook holds the tables; it is read as any other workbook.
+#[test]
+fn the_workbook_can_be_read() {
+    let bench = Bench::simulated();
+    bench.expect(0, "fit all.csv --site school --out out");
+    let (_, err) = bench.expect(2, "check out/fit.xlsx");
+    for sheet in ["Summary", "Items", "Sites", "Item fit", "Sum scores", "Rounds"] {
+        assert!(err.contains(sheet), "{err}");
+    }
+    let table = bench.read("out/score_table.csv");
+    let rows = rows(&table);
+    let listed = bench.json("out/fit.json")["diagnostics"]["score_table"].clone();
+    assert_eq!(rows.len(), listed.as_array().unwrap().len());
+    assert_eq!(rows[3][2].parse::<f64>().unwrap(), number(&listed[3]["theta"]));
 }
 
 #[test]

@@ -63,6 +63,8 @@ fn json_is_alone_on_standard_output_and_keeps_all_digits() {
     let bench = Bench::simulated();
     let (out, err) = bench.expect(0, "fit all.csv --site school --json --out out");
     assert_eq!(out, bench.read("out/fit.json"));
+    let files = bench.json("out/fit.json")["provenance"]["files"].clone();
+    assert_eq!(files[0]["name"], "all.csv");
     assert!(err.contains("Written to out"), "{err}");
     let fit: serde_json::Value = serde_json::from_str(&out).unwrap();
     let digits = fit["items"][0]["a"].to_string();
@@ -78,4 +80,20 @@ fn colours_are_for_terminals() {
     };
     assert!(colours("CLICOLOR_FORCE", "1"));
     assert!(!colours("NO_COLOR", "1"));
+}
+
+#[test]
+fn completions_and_manual_pages_know_the_flags() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (script, _) = bench.expect(0, &format!("completions {shell}"));
+        assert!(script.contains("fixed-items") && script.contains("ledger"), "{shell}");
+    }
+    bench.expect(0, "man --out pages");
+    let names = bench.names("pages");
+    for name in ["fedirt.1", "fedirt-fit.1", "fedirt-site-join.1", "fedirt-privacy-epsilon.1"] {
+        assert!(names.iter().any(|known| known == name), "{names:?}");
+    }
+    let page = bench.read("pages/fedirt-fit.1");
+    assert!(page.contains(r"fedirt\-fit") && page.contains(r"\-\-item\-model"), "{page}");
 }

@@ -143,5 +143,6 @@ pub fn fit(
         warnings: estimates.warnings(),
         seed: None,
         version,
+        provenance: None,
     }
 }

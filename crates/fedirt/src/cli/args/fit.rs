@@ -217,7 +217,8 @@ pub(crate) struct FitArgs {
         help_heading = "Model check"
     )]
     pub diagnostics: Vec<Diagnostic>,
-    /// Folder for fit.json, items.csv, sites.csv, scores.csv, covariance.csv and report.html
+    /// Folder for fit.json, fit.xlsx, tables (items.csv, sites.csv, scores.csv, score_table.csv, covariance.csv, diagnostics),
+    /// report.html, and repeat.sh, which repeats the fit
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// Leave out scores.csv

@@ -8,6 +8,7 @@ mod fit;
 mod privacy;
 mod report;
 mod score;
+mod shell;
 mod simulate;
 mod site;
 #[cfg(feature = "studies")]
@@ -36,12 +37,13 @@ pub(crate) use privacy::{
 };
 pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, PriorArg, ScoreArgs, ScoreScaleArgs};
+pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use site::{
     SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePagesArgs, SitePreviewArgs,
     SiteStatusArgs, SiteWithdrawArgs,
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 #[cfg(feature = "studies")]
 pub(crate) use study::{
     AttackArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs,
@@ -89,6 +91,10 @@ pub(crate) enum Command {
     Coordinator(CoordinatorArgs),
     /// Demonstrate a study in the browser, with a coordinator and three sites on this machine
     Demo(DemoArgs),
+    /// Print the script by which a shell completes commands and flags
+    Completions(CompletionsArgs),
+    /// Write manual pages
+    Man(ManArgs),
 }
 
 const EXAMPLES: &str = "Start here:
@@ -179,16 +185,21 @@ pub(crate) struct AnswerArgs {
 
 impl AnswerArgs {
     /// Adds them to the options of the reader; what is wrong with the files that they name is added to the errors.
-    pub(crate) fn add_to(&self, options: &mut ReadOptions, errors: &mut Vec<CliError>) {
+    pub(crate) fn add_to(
+        &self,
+        options: &mut ReadOptions,
+        errors: &mut Vec<CliError>,
+        open: &dyn Fn(&Path) -> Input<'static>,
+    ) {
         let mut keep = |problems: Problems| errors.push(problems.into());
         if let Some(path) = &self.codebook {
-            options.codebook = read_codebook(Input::file(path)).map_err(&mut keep).ok();
+            options.codebook = read_codebook(open(path)).map_err(&mut keep).ok();
         }
         if let Some(path) = &self.key {
-            options.key = read_key(Input::file(path)).map_err(&mut keep).unwrap_or_default();
+            options.key = read_key(open(path)).map_err(&mut keep).unwrap_or_default();
         }
         if let Some(path) = &self.map {
-            options.renamed = read_map(Input::file(path)).map_err(&mut keep).unwrap_or_default();
+            options.renamed = read_map(open(path)).map_err(&mut keep).unwrap_or_default();
         }
         options.long = self.long.clone();
     }

@@ -3,7 +3,7 @@
 use super::{AnswerArgs, CommonColumnArgs};
 use crate::error::CliError;
 use clap::{Args, Subcommand};
-use fedirt::ReadOptions;
+use fedirt::{Input, ReadOptions};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ impl OwnFiles {
     pub(crate) fn read_options(&self) -> Result<ReadOptions, CliError> {
         let mut options = ReadOptions { weight: self.weight.clone(), ..self.columns.read_options() };
         let mut errors = Vec::new();
-        self.answers.add_to(&mut options, &mut errors);
+        self.answers.add_to(&mut options, &mut errors, &Input::file);
         CliError::unless_empty(errors)?;
         Ok(options)
     }

@@ -1,6 +1,7 @@
 //! `fedirt fit`: a calibration with coordinator and all sites in one process, and the output of its results.
 
 mod options;
+mod origin;
 #[cfg(feature = "studies")]
 mod published;
 mod results;
@@ -13,16 +14,18 @@ use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::progress::{Progress, Watcher};
 use crate::terminal;
+use crate::typed::Typed;
 use fedirt::results::fit_json;
 use fedirt::{Audience, Calibration, Fit, ScoreOptions, Transcript, prepare};
 use fedirt_data::files::ResultFolder;
 use fedirt_data::text::listed;
+use origin::Origin;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
 use std::io::BufWriter;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
+pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     rules::check(args)?;
     crate::use_threads(args.threads)?;
     let progress = Progress::new();
@@ -34,9 +37,10 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         None
     });
     progress.say("reading");
-    let read_options = options::reading(args, &mut errors);
-    let options = options::with_files(args, &mut errors);
-    let responses = match fedirt::read(crate::input::files(&args.files), &read_options) {
+    let origin = Origin::new(args);
+    let read_options = options::reading(args, &mut errors, &origin);
+    let options = options::with_files(args, &mut errors, &origin);
+    let responses = match fedirt::read(args.files.iter().map(|path| origin.open(path)), &read_options) {
         Ok(responses) if errors.is_empty() => responses,
         responses => {
             errors.extend(responses.err().map(CliError::from));
@@ -52,9 +56,9 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         _ => None,
     };
     progress.say("round 1");
-    let max_rounds = prepared.plan.settings.max_rounds;
+    let settings = prepared.plan.settings.clone();
     let mut watcher = Watcher { progress: &progress, transcript };
-    let calibration = match args.algorithm {
+    let mut calibration = match args.algorithm {
         #[cfg(feature = "studies")]
         AlgorithmArg::FedirtDp => published::run(args, prepared)?,
         // Without research, the rules have refused fedirt-dp.
@@ -64,6 +68,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
         }
     };
     let transcript = watcher.transcript;
+    calibration.fit.provenance = Some(origin.provenance(typed, &settings));
     let mut notes: Vec<String> =
         calibration.notes.iter().map(|note| note.told(Audience::CommandLine)).collect();
     let mut written = None;
@@ -91,7 +96,7 @@ pub(crate) fn run(args: &FitArgs) -> Result<ExitCode, CliError> {
     if fit.converged == Some(true) || fit.privacy.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    stderr::not_converged(&why_not_converged(fit, args, max_rounds));
+    stderr::not_converged(&why_not_converged(fit, args, settings.max_rounds));
     Ok(ExitCode::from(1))
 }
 

@@ -1,10 +1,11 @@
 //! From flags to the options of a calibration.
 
+use super::origin::Origin;
 use crate::args::FitArgs;
 use crate::error::CliError;
 use fedirt::{
-    DiagnosticsWish, FitMode, FitOptions, GridSpec, Input, MissingAnswers, PrivateOptions, Problems,
-    ReadOptions, Settings, Weighting, read_booklets, read_fixed_items,
+    DiagnosticsWish, FitMode, FitOptions, GridSpec, MissingAnswers, PrivateOptions, Problems, ReadOptions,
+    Settings, Weighting, read_booklets, read_fixed_items,
 };
 
 /// The options from flags, without the files that the flags name.
@@ -35,25 +36,25 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
 }
 
 /// The options from flags and the files that they name; problems with the files are added to the errors.
-pub(super) fn with_files(args: &FitArgs, errors: &mut Vec<CliError>) -> FitOptions {
+pub(super) fn with_files(args: &FitArgs, errors: &mut Vec<CliError>, origin: &Origin) -> FitOptions {
     let mut options = of_flags(args);
     let mut keep = |problems: Problems| errors.push(problems.into());
     if let Some(path) = &args.fixed_items {
-        options.fixed_items = read_fixed_items(Input::file(path)).map_err(&mut keep).unwrap_or_default();
+        options.fixed_items = read_fixed_items(origin.open(path)).map_err(&mut keep).unwrap_or_default();
     }
     if let (FitMode::Private(private), Some(path)) = (&mut options.mode, &args.booklets) {
-        private.booklets = read_booklets(Input::file(path)).map_err(&mut keep).unwrap_or_default();
+        private.booklets = read_booklets(origin.open(path)).map_err(&mut keep).unwrap_or_default();
     }
     options
 }
 
 /// What the flags say about the files of answers; what is wrong with the files that they name is added to the errors.
-pub(super) fn reading(args: &FitArgs, errors: &mut Vec<CliError>) -> ReadOptions {
+pub(super) fn reading(args: &FitArgs, errors: &mut Vec<CliError>, origin: &Origin) -> ReadOptions {
     let mut options = args.columns.read_options();
     options.weight.clone_from(&args.weight);
     // A private fit knows booklets, and counts missing answers itself.
     options.missing_is_wrong = args.missing_answers == Some(MissingAnswers::Wrong) && !args.hides_students();
-    args.answers.add_to(&mut options, errors);
+    args.answers.add_to(&mut options, errors, &|path| origin.open(path));
     options
 }
 

@@ -1,7 +1,8 @@
 //! The output files of `fedirt fit`.
 
+use super::origin;
 use crate::error::CliError;
-use fedirt::results::{csv, fit_json};
+use fedirt::results::{csv, fit_json, workbook};
 use fedirt::{Calibration, Scores, Transcript, report};
 use fedirt_data::files::{Fill, ResultFolder};
 use std::fs::File;
@@ -48,6 +49,14 @@ pub(super) fn write(
     }
     if let Some(q3) = diagnostics.and_then(|d| d.q3.as_ref()) {
         files.push(("diagnostics/pairs.csv", Box::new(|out| csv::pairs(out, q3))));
+    }
+    if let Some(rows) = diagnostics.and_then(|d| d.score_table.as_ref()) {
+        files.push(("score_table.csv", Box::new(|out| csv::score_table(out, rows))));
+    }
+    let book = workbook(fit, &[]).map_err(CliError::because)?;
+    files.push(("fit.xlsx", Box::new(move |out| out.write_all(&book))));
+    if let Some(script) = origin::script(fit, folder.path()) {
+        files.push(("repeat.sh", Box::new(move |out| out.write_all(script.as_bytes()))));
     }
     files.push(("report.html", Box::new(|out| out.write_all(report(fit).as_bytes()))));
     if let Some(transcript) = transcript {

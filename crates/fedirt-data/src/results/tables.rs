@@ -1,0 +1,223 @@
+//! The tables of a fit, as rows of cells: CSV files and workbooks are written from the same ones.
+
+use fedirt_model::fit::{
+    Diagnostics, Fit, FitItem, FitSite, ItemFit, NamedNumbers, Provenance, Q3, ScoreRow,
+};
+
+/// The content of a cell. What was not released, or is not a finite number, is an empty cell.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Cell {
+    Text(String),
+    Count(Option<u64>),
+    Number(Option<f64>),
+    Flag(bool),
+}
+
+use Cell::{Count, Flag, Number, Text};
+
+/// Rows of cells under their headers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Table {
+    pub(super) headers: Vec<String>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    fn new(headers: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
+        let headers = headers.iter().map(|header| (*header).to_owned()).collect();
+        Self { headers, rows: rows.into_iter().collect() }
+    }
+}
+
+fn text(value: &str) -> Cell {
+    Text(value.to_owned())
+}
+
+/// Names of parameters beyond a and d, over all items whose models have such.
+fn more_parameters(fit: &Fit) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in fit.items.iter().filter(|i| i.has_more_parameters()).flat_map(|i| i.parameters.iter()) {
+        // Intercepts have columns already.
+        if !names.contains(&name) && !name.starts_with('d') {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// Items: where an item's model has more than one slope, its parameters stand in columns of their names at the end.
+pub(super) fn items(fit: &Fit) -> Table {
+    let steps = fit.items.iter().map(|item| item.d.len()).max().unwrap_or(0).max(1);
+    let mut headers: Vec<String> =
+        ["item", "model", "categories", "n", "a", "se_a"].map(String::from).to_vec();
+    for name in ["d", "se_d", "b", "se_b"] {
+        headers.extend((1..=steps).map(|step| format!("{name}{step}")));
+    }
+    headers.push("fixed".to_owned());
+    let more = more_parameters(fit);
+    headers.extend(more.iter().flat_map(|name| [(*name).to_owned(), format!("se_{name}")]));
+    let row = |item: &FitItem| {
+        let mut cells = vec![text(&item.name), text(&item.model), Count(Some(item.categories as u64))];
+        cells.extend([Count(item.n), Number(item.a), Number(item.se_a)]);
+        for values in [&item.d, &item.se_d, &item.b, &item.se_b] {
+            cells.extend((0..steps).map(|step| Number(values.get(step).copied().flatten())));
+        }
+        cells.push(Flag(item.fixed));
+        for name in &more {
+            let shown =
+                |numbers: &NamedNumbers| Number(numbers.get(name).filter(|_| item.has_more_parameters()));
+            cells.extend([shown(&item.parameters), shown(&item.se)]);
+        }
+        cells
+    };
+    Table { headers, rows: fit.items.iter().map(row).collect() }
+}
+
+/// Sites.
+pub(super) fn sites(sites: &[FitSite]) -> Table {
+    let row =
+        |site: &FitSite| vec![text(&site.name), Count(Some(site.n)), Number(site.effect), Number(site.se)];
+    Table::new(&["site", "n", "effect", "se"], sites.iter().map(row))
+}
+
+/// How well each item fits.
+pub(super) fn item_fit(items: &[ItemFit]) -> Table {
+    let headers = [
+        "item",
+        "infit",
+        "z.infit",
+        "outfit",
+        "z.outfit",
+        "S_X2",
+        "df.S_X2",
+        "RMSEA.S_X2",
+        "p.S_X2",
+        "p_adjusted",
+    ];
+    let row = |fit: &ItemFit| {
+        let classic = [fit.infit, fit.z_infit, fit.outfit, fit.z_outfit];
+        let by_score = [fit.s_x2, fit.df_s_x2, fit.rmsea_s_x2, fit.p_s_x2, fit.p_adjusted];
+        let numbers = classic.into_iter().chain(by_score).map(Number);
+        std::iter::once(text(&fit.item)).chain(numbers).collect()
+    };
+    Table::new(&headers, items.iter().map(row))
+}
+
+/// Residual correlations, a row per pair of items.
+pub(super) fn pairs(q3: &Q3) -> Table {
+    let mut rows = Vec::new();
+    for (j, first) in q3.items.iter().enumerate() {
+        for (l, second) in q3.items.iter().enumerate().skip(j + 1) {
+            let value = q3.matrix[j][l];
+            let above = value.map(|x| x - q3.mean);
+            let flagged = above.is_some_and(|x| x > q3.critical);
+            rows.push(vec![text(first), text(second), Number(value), Number(above), Flag(flagged)]);
+        }
+    }
+    Table::new(&["item1", "item2", "Q3", "Q3_minus_mean", "flagged"], rows)
+}
+
+/// The ability that belongs to each sum score.
+pub(super) fn score_table(rows: &[ScoreRow]) -> Table {
+    let row = |row: &ScoreRow| {
+        let numbers = [row.theta, row.se, row.observed, row.expected];
+        let named = [text(&row.form), Count(Some(row.score as u64))];
+        named.into_iter().chain(numbers.map(|number| Number(Some(number)))).collect()
+    };
+    Table::new(&["form", "score", "theta", "se", "observed", "expected"], rows.iter().map(row))
+}
+
+/// What happened round by round.
+pub(super) fn rounds(fit: &Fit) -> Table {
+    let headers = ["round", "loglik", "max_gradient", "max_change", "slowest_items"];
+    let rows = fit.trace.iter().map(|entry| {
+        let numbers = [entry.loglik, entry.max_gradient, entry.max_change].map(Number);
+        let mut cells = vec![Count(Some(entry.round as u64))];
+        cells.extend(numbers);
+        cells.push(Text(entry.slowest_items.join(", ")));
+        cells
+    });
+    Table::new(&headers, rows)
+}
+
+/// The fit as a whole; `study` are lines about the study that stand first.
+pub(super) fn summary(fit: &Fit, study: &[(&str, &str)]) -> Table {
+    let mut rows: Vec<Vec<Cell>> = study.iter().map(|(name, value)| vec![text(name), text(value)]).collect();
+    let mut add = |name: &str, cell: Cell| rows.push(vec![text(name), cell]);
+    for (name, value) in
+        [("model", &fit.model), ("effects", &fit.effects), ("algorithm", &fit.algorithm), ("mode", &fit.mode)]
+    {
+        add(name, text(value));
+    }
+    add("n", Count(Some(fit.n)));
+    add("loglik", Number(fit.loglik));
+    add("npar", Count(Some(fit.npar as u64)));
+    let privacy = fit.privacy.as_ref();
+    for (name, value) in [
+        ("aic", fit.aic),
+        ("bic", fit.bic),
+        ("sabic", fit.sabic),
+        ("max_gradient", fit.max_gradient),
+        ("condition_number", fit.condition_number),
+        ("latent_mean", Some(fit.latent.mean)),
+        ("latent_sd", Some(fit.latent.sd)),
+        ("site_sd", fit.site_sd),
+        ("epsilon", privacy.map(|p| p.epsilon)),
+        ("delta", privacy.map(|p| p.delta)),
+    ] {
+        add(name, Number(value));
+    }
+    if let Some(converged) = fit.converged {
+        add("converged", Flag(converged));
+    }
+    add("rounds", Count(Some(fit.rounds as u64)));
+    if let Some(diagnostics) = &fit.diagnostics {
+        whole_model(diagnostics, &mut add);
+    }
+    add("version", text(&fit.version));
+    add("codebook_hash", text(&fit.codebook_hash));
+    if let Some(provenance) = &fit.provenance {
+        origin(provenance, &mut add);
+    }
+    for warning in &fit.warnings {
+        add("warning", text(&warning.message));
+    }
+    Table::new(&["field", "value"], rows)
+}
+
+/// Diagnostics that are single numbers.
+fn whole_model(diagnostics: &Diagnostics, add: &mut impl FnMut(&str, Cell)) {
+    if let Some(global) = &diagnostics.global {
+        add(&global.kind, Number(Some(global.statistic)));
+        for (name, value) in [
+            ("df", global.df),
+            ("p", global.p),
+            ("RMSEA", global.rmsea),
+            ("SRMSR", global.srmsr),
+            ("TLI", global.tli),
+            ("CFI", global.cfi),
+        ] {
+            add(name, Number(Some(value)));
+        }
+    }
+    if let Some(reliability) = &diagnostics.reliability {
+        add("reliability_empirical", Number(Some(reliability.empirical)));
+        add("reliability_marginal", Number(Some(reliability.marginal)));
+    }
+    if let Some(alpha) = diagnostics.alpha {
+        add("alpha", Number(Some(alpha)));
+    }
+}
+
+/// Where the fit comes from.
+fn origin(provenance: &Provenance, add: &mut impl FnMut(&str, Cell)) {
+    for (name, value) in [("time", &provenance.time), ("command", &provenance.command)] {
+        if let Some(value) = value {
+            add(name, text(value));
+        }
+    }
+    for file in provenance.files.iter().flatten() {
+        let hash = file.sha256.as_ref().map_or_else(String::new, |hash| format!(" (SHA-256 {hash})"));
+        add("file", Text(format!("{}{hash}", file.name)));
+    }
+}
