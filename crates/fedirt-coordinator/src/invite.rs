@@ -31,7 +31,7 @@ pub fn invite(
 ) -> Result<Invited, Error> {
     let settings = Settings::read(&folder.settings())?;
     if let Some(address) = address {
-        check_address(address).map_err(Error::Told)?;
+        check_address(address).map_err(|e| Error::Told(e.to_string()))?;
     }
     if settings.listen.port() == 0 && settings.address.is_none() && address.is_none() {
         return Err(Error::Told(

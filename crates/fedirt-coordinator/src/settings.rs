@@ -138,6 +138,24 @@ const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Ad
 /// Where pages are served unless told otherwise.
 const PAGES: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8444);
 
+/// What is wrong with the settings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// An address that sites could not call.
+    #[error("address {0:?}: write it like https://host.example:8443")]
+    Address(String),
+    /// A limit that is too low to work with.
+    #[error("limits: {limit} is {value}, and must be at least {least}")]
+    Limit {
+        /// The name of the limit.
+        limit: &'static str,
+        /// What the file says.
+        value: u64,
+        /// The least that works.
+        least: u64,
+    },
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -157,25 +175,35 @@ impl Settings {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(Error::file(path))?;
         let settings: Self = toml::from_str(&text).map_err(|e| Error::content(path, e.to_string()))?;
-        settings.check().map_err(|reason| Error::content(path, reason))?;
+        settings.check().map_err(|e| Error::content(path, e.to_string()))?;
         Ok(settings)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), SettingsError> {
         if let Some(address) = &self.address {
             check_address(address)?;
         }
-        let Limits { connections, handshake_seconds, header_seconds, body_seconds, .. } = self.limits;
-        if connections == 0
-            || self.limits.connections_per_address == 0
-            || handshake_seconds == 0
-            || header_seconds == 0
-            || body_seconds == 0
-        {
-            return Err("limits: numbers above 0 are needed".into());
-        }
-        if self.limits.body_megabytes < 64 || self.limits.connection_seconds < 60 {
-            return Err("limits: body_megabytes must be at least 64, connection_seconds at least 60".into());
+        let Limits {
+            connections,
+            connections_per_address,
+            handshake_seconds,
+            header_seconds,
+            body_seconds,
+            connection_seconds,
+            body_megabytes,
+        } = self.limits;
+        for (limit, value, least) in [
+            ("connections", connections as u64, 1),
+            ("connections_per_address", connections_per_address as u64, 1),
+            ("handshake_seconds", handshake_seconds, 1),
+            ("header_seconds", header_seconds, 1),
+            ("body_seconds", body_seconds, 1),
+            ("connection_seconds", connection_seconds, 60),
+            ("body_megabytes", body_megabytes as u64, 64),
+        ] {
+            if value < least {
+                return Err(SettingsError::Limit { limit, value, least });
+            }
         }
         Ok(())
     }
@@ -192,10 +220,10 @@ impl Settings {
 }
 
 /// Whether a text can stand before `/v1/enrol`.
-pub fn check_address(address: &str) -> Result<(), String> {
+pub fn check_address(address: &str) -> Result<(), SettingsError> {
     let host = address.strip_prefix("https://").unwrap_or_default();
     let fine = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c.is_control());
-    if fine { Ok(()) } else { Err(format!("address {address:?}: write it like https://host.example:8443")) }
+    if fine { Ok(()) } else { Err(SettingsError::Address(address.to_owned())) }
 }
 
 /// A file to start from, with everything explained.

@@ -3,7 +3,7 @@
 
 use crate::design::Design;
 use crate::population::Population;
-use crate::questions::{Ask, Axis, Need, Tensor};
+use crate::questions::{Ask, Axis, Malformed, Need, Tensor};
 use serde::{Deserialize, Serialize};
 
 /// What is assumed about differences between sites.
@@ -124,29 +124,29 @@ impl Request {
     }
 
     /// Checks shapes and numbers, so that no request, however strange, makes a site fail.
-    pub fn check(&self, columns: usize) -> Result<(), String> {
+    pub fn check(&self, columns: usize) -> Result<(), Malformed> {
         let j = self.design.len();
         if j == 0 || self.parts.len() != j || self.parts.iter().any(|part| *part >= j) {
-            return Err("items and linked parts do not fit together".into());
+            return Err(Malformed::Parts);
         }
         if let Some(item) = self.design.items().iter().find(|item| item.column >= columns) {
-            return Err(format!("item {} of {columns} does not exist", item.column + 1));
+            return Err(Malformed::NoSuchItem { column: item.column, columns });
         }
         let mut seen = vec![false; columns];
         for item in self.design.items() {
             if std::mem::replace(&mut seen[item.column], true) {
-                return Err(format!("item {} is asked for twice", item.column + 1));
+                return Err(Malformed::Twice { column: item.column });
             }
         }
         let Population { nodes, range, family } = self.population;
         if !self.population.exists() {
-            return Err(format!("a population that is {family:?}"));
+            return Err(Malformed::Population(family));
         }
         if !(2..=MAX_NODES).contains(&nodes) || !(f64::MIN_POSITIVE..=100.0).contains(&range) {
-            return Err(format!("a grid of {nodes} nodes to {range} is out of range"));
+            return Err(Malformed::Grid { nodes, range });
         }
         if !(self.weight_scale.is_finite() && self.weight_scale > 0.0) {
-            return Err("the factor on weights must be a finite number above 0".into());
+            return Err(Malformed::NotPositive("the factor on weights"));
         }
         self.ask.check(self)
     }

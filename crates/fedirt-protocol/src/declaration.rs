@@ -34,6 +34,28 @@ pub struct Declaration {
     pub largest_weight: f64,
 }
 
+/// What a site declares that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Impossible {
+    /// Rows by booklet that add up to more than a study can have, or more booklets than there are.
+    #[error("booklets with more rows than there can be")]
+    Booklets,
+    /// Another number of items than the codebook has.
+    #[error("{declared} items, and the codebook has {codebook}")]
+    Items {
+        /// Items that it declares.
+        declared: usize,
+        /// Items of the codebook.
+        codebook: usize,
+    },
+    /// More students than a study can have.
+    #[error("{0} students; {MOST_STUDENTS} is the most")]
+    Students(u64),
+    /// Weights that are negative, enormous or no numbers.
+    #[error("weights that are no finite numbers")]
+    Weights,
+}
+
 /// Why a declaration is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeclarationError {
@@ -51,7 +73,7 @@ pub enum DeclarationError {
         /// Site.
         site: String,
         /// What.
-        reason: String,
+        reason: Impossible,
     },
 }
 
@@ -114,20 +136,20 @@ impl Declaration {
         Ok(statement.sign(identity).encode())
     }
 
-    fn check(&self, items: usize) -> Result<(), String> {
+    fn check(&self, items: usize) -> Result<(), Impossible> {
         let rows = self.booklets.iter().try_fold(0u64, |sum, n| sum.checked_add(*n));
         if rows.is_none_or(|rows| rows > MOST_STUDENTS) || self.booklets.len() > items.max(1) * 64 {
-            return Err("booklets with more rows than there can be".into());
+            return Err(Impossible::Booklets);
         }
         let finite = |x: f64| x.is_finite() && (0.0..=1e15).contains(&x);
         if self.codes.len() != items {
-            return Err(format!("{} items, and the codebook has {items}", self.codes.len()));
+            return Err(Impossible::Items { declared: self.codes.len(), codebook: items });
         }
         if self.students > MOST_STUDENTS {
-            return Err(format!("{} students; {MOST_STUDENTS} is the most", self.students));
+            return Err(Impossible::Students(self.students));
         }
         if !finite(self.total_weight) || !finite(self.largest_weight) {
-            return Err("weights that are no finite numbers".into());
+            return Err(Impossible::Weights);
         }
         Ok(())
     }

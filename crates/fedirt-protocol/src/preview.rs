@@ -13,7 +13,7 @@ use fedirt_model::centre::{Calibration, CentreError, Enrolled, Stage};
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Point, Request};
 use fedirt_model::private::{ROUND_SHARES, Score2Plan};
-use fedirt_model::questions::{NOISY_SCORES, ReplyError};
+use fedirt_model::questions::{Malformed, NOISY_SCORES, ReplyError};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Site;
 use fedirt_model::statistics::Mode;
@@ -61,8 +61,8 @@ pub enum PreviewError {
     #[error(transparent)]
     Reply(#[from] ReplyError),
     /// A question that the site could not answer.
-    #[error("{0}")]
-    Question(String),
+    #[error(transparent)]
+    Question(#[from] Malformed),
     /// The plan's terms of privacy.
     #[error(transparent)]
     Private(#[from] PrivateRefusal),
@@ -114,7 +114,7 @@ fn exact_rounds(
         .map(|(stage, ask)| {
             let ask = ask.at(&first, &point, sites);
             let request = Request { ask, ..(*first).clone() };
-            request.check(terms.plan.items.len()).map_err(PreviewError::Question)?;
+            request.check(terms.plan.items.len())?;
             // The first question is asked before there are parameters.
             let remark = if stage == Stage::Opening { sent.to_owned() } else { at_start(sent) };
             let statistics = here.answer(&request)?;

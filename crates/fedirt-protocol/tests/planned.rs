@@ -11,7 +11,7 @@ use fedirt_model::questions::{Ask, Evaluate};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::message::{Question, ToSite};
-use fedirt_protocol::policy::{Policy, PolicyRefusal};
+use fedirt_protocol::policy::{Differs, Policy, PolicyRefusal};
 use fedirt_protocol::site::Refusal;
 use std::sync::Arc;
 
@@ -73,12 +73,7 @@ fn the_table_of_two_items_is_not_read_out_of_a_plan_of_twenty() {
     assert!(matches!(refusal(&mut lab, &attack), Refusal::Policy(_)));
     // Each part of it by itself.
     let effects = asked(&open, |request| request.effects = Effects::None);
-    assert_eq!(
-        refusal(&mut lab, &effects),
-        Refusal::Policy(PolicyRefusal::Plan(
-            "the assumption about site effects differs from the plan's".into()
-        ))
-    );
+    assert_eq!(refusal(&mut lab, &effects), Refusal::Policy(PolicyRefusal::Differs(Differs::Effects)));
     for points in [2, 8] {
         assert_eq!(
             refusal(&mut lab, &asked(&open, |request| several(request, points))),
@@ -104,7 +99,10 @@ fn one_item_less_or_a_closed_category_is_refused_too_and_so_is_the_first_questio
         let mut lab = lab(1);
         let open = lab.until("open", 2);
         let found = refusal(&mut lab, &asked(&open, alter));
-        assert!(matches!(found, Refusal::OtherItems | Refusal::Policy(PolicyRefusal::Plan(_))), "{found:?}");
+        assert!(
+            matches!(found, Refusal::OtherItems | Refusal::Policy(PolicyRefusal::Differs(_))),
+            "{found:?}"
+        );
     }
     let mut lab = lab(1);
     let open = lab.until("open", 1);

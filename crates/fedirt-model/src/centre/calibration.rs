@@ -30,7 +30,7 @@ use crate::questions::diagnose::{DiagnoseReply, Diagnostic};
 use crate::questions::evaluate::EvaluateReply;
 use crate::questions::products::ProductsReply;
 use crate::questions::start::{BetweenSites, StartReply};
-use crate::questions::{Aggregate, Ask, Close, Diagnose, Evaluate, Products, ReplyError};
+use crate::questions::{Aggregate, Ask, Close, Diagnose, Evaluate, OfAsk, Products, ReplyError};
 use nalgebra::{DMatrix, DVector};
 
 /// An item of the codebook.
@@ -263,23 +263,24 @@ impl Calibration {
     /// here (see `Algorithm::adopt`).
     pub fn adopt(&mut self, asked: &Request) {
         self.weight_scale = asked.weight_scale;
-        match (&mut self.phase, &asked.ask) {
-            (Phase::Information(solution), Ask::Evaluate(question)) => {
-                if let Some(point) = question.points.first() {
-                    solution.point = point.clone();
-                }
-            }
-            (Phase::Products(solution, _), Ask::Products(Products { point, .. }))
-            | (Phase::Diagnostics(solution, ..), Ask::Diagnose(Diagnose { point, .. }))
-            | (Phase::Closing(solution, _), Ask::Close(Close { point, .. })) => {
-                solution.point = point.clone()
-            }
-            (Phase::Rounds, ask) => {
+        let ask = &asked.ask;
+        let (solution, point) = match &mut self.phase {
+            Phase::Opening => return,
+            Phase::Rounds => {
                 if let (Some(problem), Some(algorithm)) = (&self.problem, &mut self.algorithm) {
                     algorithm.adopt_any(problem, ask);
                 }
+                return;
             }
-            _ => {}
+            Phase::Information(solution) => {
+                (solution, Evaluate::of(ask).and_then(|asked| asked.points.first()))
+            }
+            Phase::Products(solution, _) => (solution, Products::of(ask).map(|asked| &asked.point)),
+            Phase::Diagnostics(solution, ..) => (solution, Diagnose::of(ask).map(|asked| &asked.point)),
+            Phase::Closing(solution, _) => (solution, Close::of(ask).map(|asked| &asked.point)),
+        };
+        if let Some(point) = point {
+            solution.point = point.clone();
         }
     }
 

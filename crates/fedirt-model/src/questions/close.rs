@@ -1,8 +1,8 @@
 //! The last question: the estimates are told, and what is wanted once at them comes back.
 
 use super::reply::reply;
-use super::shared::{GRADIENT, LOGLIK, STUDENTS, check_point, count, finite, gradient, loglik};
-use super::{Axis, Bound, BySite, Conditions, Shape, SumQuestion, Tensor};
+use super::shared::{GRADIENT, LOGLIK, STUDENTS, check_finite, check_point, count, gradient, loglik};
+use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion};
 use crate::exchange::{CURVE_POINTS, Effects, Point, Request, triangle};
 use crate::site::{Depth, EFFECT_BOUND, OwnEffect, Place, SiteView, posterior_error};
 use crate::statistics::{Mode, Statistic};
@@ -39,7 +39,7 @@ pub struct EffectErrors {
 }
 
 impl EffectErrors {
-    fn check(&self, request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), Malformed> {
         let (p, parts) = (request.parameters(), request.part_count());
         let size = request.coordinates();
         let none_or = |numbers: &[f64], len: usize| numbers.is_empty() || numbers.len() == len;
@@ -50,7 +50,7 @@ impl EffectErrors {
             && (random || self.mean_loadings.len() == parts * p)
             && none_or(&self.products, triangle(p + parts))
             && self.effect_unit.is_finite();
-        if fine { Ok(()) } else { Err("what is needed for standard errors has the wrong shape".into()) }
+        if fine { Ok(()) } else { Err(Malformed::ErrorShapes) }
     }
 }
 
@@ -99,10 +99,6 @@ reply! {
 impl SumQuestion for Close {
     type Reply = CloseReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        CloseReply::tensors(self, request)
-    }
-
     fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
         vec![self.point.psi.clone()]
     }
@@ -117,11 +113,12 @@ impl SumQuestion for Close {
         }
     }
 
-    fn check(&self, request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), Malformed> {
         check_point(request, &self.point)?;
-        if !(self.sd.is_finite() && self.sd > 0.0) || self.effects.as_ref().is_some_and(|e| !finite(e)) {
-            return Err("effects and their unit must be finite".into());
+        if !(self.sd.is_finite() && self.sd > 0.0) {
+            return Err(Malformed::NotPositive("the unit of site effects"));
         }
+        check_finite("site effects", self.effects.as_deref().unwrap_or_default())?;
         self.errors.as_ref().map_or(Ok(()), |errors| errors.check(request))
     }
 

@@ -2,7 +2,7 @@
 
 use super::reply::reply;
 use super::shared::{STUDENTS, WEIGHT, count};
-use super::{Axis, Bound, Conditions, Shape, SumQuestion, Tensor};
+use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion};
 use crate::exchange::{Point, Request};
 use crate::site::SiteView;
 use crate::statistics::Statistic;
@@ -31,10 +31,6 @@ reply! {
 impl SumQuestion for Counts {
     type Reply = CountsReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        CountsReply::tensors(self, request)
-    }
-
     fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
         Vec::new()
     }
@@ -49,7 +45,7 @@ impl SumQuestion for Counts {
         }
     }
 
-    fn check(&self, _request: &Request) -> Result<(), String> {
+    fn check(&self, _request: &Request) -> Result<(), Malformed> {
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::reply::reply;
 use super::shared::{STUDENTS, WEIGHT, check_point, count};
 use super::tensor::top_score;
-use super::{Axis, Bound, Conditions, Shape, SumQuestion, Tensor};
+use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion};
 use crate::diagnostics::site::{ExpectedTables, FLOOR, ITEM_MOMENTS, ResidualSums};
 use crate::diagnostics::{expected_counts, highest};
 use crate::exchange::{Effects, Point, Request, triangle};
@@ -177,10 +177,6 @@ reply! {
 impl SumQuestion for Diagnose {
     type Reply = DiagnoseReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        DiagnoseReply::tensors(self, request)
-    }
-
     fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
         vec![self.point.psi.clone()]
     }
@@ -195,7 +191,7 @@ impl SumQuestion for Diagnose {
         }
     }
 
-    fn check(&self, request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), Malformed> {
         check_point(request, &self.point)
     }
 

@@ -3,7 +3,7 @@
 use super::reply::{Fields, reply};
 use super::shared::{GRADIENT, LOGLIK, check_point, gradient, loglik};
 use super::tensor::top_score;
-use super::{Axis, Bound, Conditions, Named, Reply, ReplyError, Shape, SumQuestion, Tensor};
+use super::{Axis, Bound, Conditions, Malformed, Named, Reply, ReplyError, Shape, SumQuestion, Tensor};
 use crate::exchange::{Effects, Point, Request, triangle};
 use crate::site::{Depth, EFFECT_BOUND, Evaluation, SiteView, lower};
 use crate::statistics::Statistic;
@@ -115,6 +115,14 @@ impl EvaluateReply {
 }
 
 impl Reply for EvaluateReply {
+    type Question = Evaluate;
+
+    /// The same tensors for each point.
+    fn tensors(question: &Evaluate, request: &Request) -> Vec<Tensor> {
+        let of_point = PointReply::tensors(question, request);
+        question.points.iter().flat_map(|_| of_point.clone()).collect()
+    }
+
     fn read(from: &mut Fields) -> Result<Self, ReplyError> {
         let mut points = Vec::new();
         while !from.sums.is_empty() {
@@ -135,11 +143,6 @@ impl Reply for EvaluateReply {
 impl SumQuestion for Evaluate {
     type Reply = EvaluateReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        let of_point = PointReply::tensors(self, request);
-        self.points.iter().flat_map(|_| of_point.clone()).collect()
-    }
-
     fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
         self.points.iter().map(|point| point.psi.clone()).collect()
     }
@@ -154,9 +157,9 @@ impl SumQuestion for Evaluate {
         }
     }
 
-    fn check(&self, request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), Malformed> {
         if self.points.is_empty() || self.points.len() > MAX_POINTS {
-            return Err(format!("{} points in one evaluation", self.points.len()));
+            return Err(Malformed::Points(self.points.len()));
         }
         self.points.iter().try_for_each(|point| check_point(request, point))
     }

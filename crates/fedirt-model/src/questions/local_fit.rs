@@ -2,7 +2,7 @@
 
 use super::reply::reply;
 use super::shared::{check_normal, check_steps};
-use super::{Axis, Bound, Conditions, Shape, SumQuestion, Tensor};
+use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion};
 use crate::centre::LocalNewton;
 use crate::design::Design;
 use crate::exchange::{Point, Request};
@@ -47,10 +47,6 @@ reply! {
 impl SumQuestion for LocalFit {
     type Reply = LocalFitReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        LocalFitReply::tensors(self, request)
-    }
-
     fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
         Vec::new()
     }
@@ -65,10 +61,10 @@ impl SumQuestion for LocalFit {
         }
     }
 
-    fn check(&self, request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), Malformed> {
         check_normal(request)?;
         check_steps(self.iterations)?;
-        if self.tolerance > 0.0 { Ok(()) } else { Err("the tolerance must be above 0".into()) }
+        if self.tolerance > 0.0 { Ok(()) } else { Err(Malformed::NotPositive("the tolerance")) }
     }
 
     fn at(&self, _request: &Request, _point: &Point, _sites: usize) -> Self {

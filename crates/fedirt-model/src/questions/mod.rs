@@ -6,11 +6,13 @@
 //! Masking, coverage, policies, previews, transcripts and schedules read these declarations; there is no other list
 //! of questions. To add one, write a file like those here and add a line to `questions!` below.
 
+mod malformed;
 mod noisy_scores;
 mod reply;
 mod shared;
 mod tensor;
 
+pub use malformed::Malformed;
 pub use noisy_scores::NOISY_SCORES;
 pub use reply::{Aggregate, Named, ReplyError, Summary};
 pub(crate) use reply::{BySite, Reply};
@@ -48,11 +50,8 @@ pub(crate) trait OfAsk: Sized {
 
 /// A question, with everything that is declared about it.
 pub(crate) trait SumQuestion: Clone + Into<Ask> + OfAsk {
-    /// The reply that the site fills in and the centre reads.
-    type Reply: Reply;
-
-    /// The tensors of the reply, in order.
-    fn tensors(&self, request: &Request) -> Vec<Tensor>;
+    /// The reply that the site fills in and the centre reads. It declares the tensors.
+    type Reply: Reply<Question = Self>;
 
     /// Item parameters at which the site evaluates its likelihood: its policy limits each of them. Empty where the
     /// question carries no parameters.
@@ -63,7 +62,7 @@ pub(crate) trait SumQuestion: Clone + Into<Ask> + OfAsk {
 
     /// Whether a site can answer it at all: shapes, and finite numbers within sensible limits. What it *may* answer is
     /// for its policy to say.
-    fn check(&self, request: &Request) -> Result<(), String>;
+    fn check(&self, request: &Request) -> Result<(), Malformed>;
 
     /// The same question with these parameters, asked of so many sites. Two rounds ask the same if they are equal at the
     /// same parameters; previews show the numbers at one set of parameters.
@@ -118,14 +117,14 @@ macro_rules! questions {
             }
 
             pub(crate) fn tensors(&self, request: &Request) -> Vec<Tensor> {
-                match self { $( Self::$Question(question) => question.tensors(request), )* }
+                match self { $( Self::$Question(question) => <$Question as SumQuestion>::Reply::tensors(question, request), )* }
             }
 
             pub(crate) fn points(&self, request: &Request) -> Vec<Vec<f64>> {
                 match self { $( Self::$Question(question) => question.points(request), )* }
             }
 
-            pub(crate) fn check(&self, request: &Request) -> Result<(), String> {
+            pub(crate) fn check(&self, request: &Request) -> Result<(), Malformed> {
                 match self { $( Self::$Question(question) => question.check(request), )* }
             }
 
@@ -136,7 +135,7 @@ macro_rules! questions {
                 match self {
                     $( Self::$Question(question) => {
                         let (reply, place) = question.answer_and_keep(site);
-                        Ok((Summary::new(question.tensors(site.request), reply)?, place))
+                        Ok((Summary::new(self.tensors(site.request), reply)?, place))
                     } )*
                 }
             }

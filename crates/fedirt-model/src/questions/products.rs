@@ -1,9 +1,9 @@
 //! Asked once at the estimates of weighted fits: products of scores, for robust standard errors.
 
 use super::reply::reply;
-use super::shared::{check_point, three_digits};
+use super::shared::{check_finite, check_point, three_digits};
 use super::tensor::top_score;
-use super::{Axis, Bound, Conditions, Per, Shape, SiteTerm, SumQuestion, Tensor};
+use super::{Axis, Bound, Conditions, Malformed, Per, Shape, SiteTerm, SumQuestion};
 use crate::exchange::{Effects, Point, Request, triangle};
 use crate::site::{Depth, OwnEffect, SiteView, lower};
 use crate::statistics::Statistic;
@@ -50,10 +50,6 @@ reply! {
 impl SumQuestion for Products {
     type Reply = ProductsReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        ProductsReply::tensors(self, request)
-    }
-
     fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
         vec![self.point.psi.clone()]
     }
@@ -68,9 +64,9 @@ impl SumQuestion for Products {
         }
     }
 
-    fn check(&self, request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), Malformed> {
         check_point(request, &self.point)?;
-        if self.effect_unit.is_finite() { Ok(()) } else { Err("the effects' unit must be finite".into()) }
+        check_finite("the unit of site effects", &[self.effect_unit])
     }
 
     fn at(&self, _request: &Request, point: &Point, _sites: usize) -> Self {

@@ -1,9 +1,9 @@
 //! The question of the published protocol (BFGS, FedSGD): log-likelihood and gradient at given school effects.
 
 use super::reply::reply;
-use super::shared::{GRADIENT, LOGLIK, check_parameters, finite, gradient, loglik};
+use super::shared::{GRADIENT, LOGLIK, check_finite, check_parameters, gradient, loglik};
 use super::tensor::top_score;
-use super::{Axis, Bound, BySite, Conditions, Shape, SumQuestion, Tensor};
+use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion};
 use crate::exchange::{Effects, Point, Request};
 use crate::site::{Depth, SiteView};
 use crate::statistics::{Mode, Statistic};
@@ -44,10 +44,6 @@ reply! {
 impl SumQuestion for Published {
     type Reply = PublishedReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        PublishedReply::tensors(self, request)
-    }
-
     fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
         vec![self.psi.clone()]
     }
@@ -62,9 +58,9 @@ impl SumQuestion for Published {
         }
     }
 
-    fn check(&self, request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), Malformed> {
         check_parameters(request, &self.psi)?;
-        if finite(&self.effects) { Ok(()) } else { Err("effects must be finite".into()) }
+        check_finite("site effects", &self.effects)
     }
 
     fn at(&self, _request: &Request, point: &Point, sites: usize) -> Self {

@@ -1,6 +1,7 @@
 //! Typed replies: the site fills in named fields, the centre reads the same fields, and nobody counts positions.
 
 use super::tensor::{Bound, Shape, SiteTerm, Tensor};
+use crate::exchange::Request;
 use crate::statistics::Statistic;
 use std::collections::VecDeque;
 
@@ -102,6 +103,12 @@ pub(crate) struct Fields {
 
 /// The reply to a question: a struct with one field per tensor, made by the macro `reply!`.
 pub(crate) trait Reply: Sized {
+    /// The question that it answers.
+    type Question;
+
+    /// The tensors that a question asks for, in order.
+    fn tensors(question: &Self::Question, request: &Request) -> Vec<Tensor>;
+
     /// Reads the fields in their order.
     fn read(from: &mut Fields) -> Result<Self, ReplyError>;
 
@@ -244,18 +251,17 @@ macro_rules! reply {
         #[derive(Debug, Clone, PartialEq)]
         pub(crate) struct $Reply { $( $(#[$field_doc])* pub $field: $Type, )* }
 
-        impl $Reply {
-            /// The tensors of the reply to a question.
-            pub(crate) fn tensors(
+        impl $crate::questions::reply::Reply for $Reply {
+            type Question = $Question;
+
+            fn tensors(
                 $question: &$Question,
                 $request: &$crate::exchange::Request,
             ) -> Vec<$crate::questions::Tensor> {
                 use $crate::questions::reply::Declares;
                 [ $( $declared.tensor($statistic), )* ].into_iter().flatten().collect()
             }
-        }
 
-        impl $crate::questions::reply::Reply for $Reply {
             fn read(
                 from: &mut $crate::questions::reply::Fields,
             ) -> Result<Self, $crate::questions::ReplyError> {

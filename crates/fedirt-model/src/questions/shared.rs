@@ -1,5 +1,6 @@
 //! Statistics that several questions ask for, and checks that several questions make.
 
+use super::Malformed;
 use super::tensor::{Axis, Bound, Shape, top_score};
 use crate::exchange::{Point, Request};
 use crate::statistics::Statistic;
@@ -38,40 +39,41 @@ pub(super) fn finite(numbers: &[f64]) -> bool {
     numbers.iter().all(|x| x.is_finite())
 }
 
+/// Refuses numbers that are not finite.
+pub(super) fn check_finite(what: &'static str, numbers: &[f64]) -> Result<(), Malformed> {
+    if finite(numbers) { Ok(()) } else { Err(Malformed::NotFinite(what)) }
+}
+
 /// One finite number per item parameter, for questions that know the normal population only.
-pub(super) fn check_parameters(request: &Request, psi: &[f64]) -> Result<(), String> {
+pub(super) fn check_parameters(request: &Request, psi: &[f64]) -> Result<(), Malformed> {
     let p = request.design.parameters();
     check_normal(request)?;
-    if psi.len() == p && finite(psi) { Ok(()) } else { Err(format!("{p} finite parameters are needed")) }
+    if psi.len() == p && finite(psi) { Ok(()) } else { Err(Malformed::Parameters { wanted: p }) }
 }
 
 /// Refuses populations other than the normal.
-pub(super) fn check_normal(request: &Request) -> Result<(), String> {
-    if request.population.is_normal() { Ok(()) } else { Err("it knows the normal population only".into()) }
+pub(super) fn check_normal(request: &Request) -> Result<(), Malformed> {
+    if request.population.is_normal() { Ok(()) } else { Err(Malformed::NormalOnly) }
 }
 
 /// Parameters of items and population, and an SD of site effects.
-pub(super) fn check_point(request: &Request, point: &Point) -> Result<(), String> {
+pub(super) fn check_point(request: &Request, point: &Point) -> Result<(), Malformed> {
     let p = request.parameters();
     if point.psi.len() != p || !finite(&point.psi) {
-        return Err(format!("{p} finite parameters are needed"));
+        return Err(Malformed::Parameters { wanted: p });
     }
     if !request.population.admissible(&point.psi[request.design.parameters()..]) {
-        return Err("parameters of the population beyond their bounds".into());
+        return Err(Malformed::PopulationParameters);
     }
-    if (0.0..=100.0).contains(&point.site_sd) {
-        Ok(())
-    } else {
-        Err(format!("an SD of site effects of {}", point.site_sd))
-    }
+    if (0.0..=100.0).contains(&point.site_sd) { Ok(()) } else { Err(Malformed::SiteSd(point.site_sd)) }
 }
 
 /// Most steps or iterations that a site makes in one round.
 const MAX_STEPS: usize = 10_000;
 
 /// A number of local steps.
-pub(super) fn check_steps(steps: usize) -> Result<(), String> {
-    if steps <= MAX_STEPS { Ok(()) } else { Err(format!("{steps} local steps are too many")) }
+pub(super) fn check_steps(steps: usize) -> Result<(), Malformed> {
+    if steps <= MAX_STEPS { Ok(()) } else { Err(Malformed::Steps(steps)) }
 }
 
 /// A number rounded to three significant digits.

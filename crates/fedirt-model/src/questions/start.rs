@@ -3,7 +3,7 @@
 use super::reply::reply;
 use super::shared::{STUDENTS, WEIGHT, count, three_digits};
 use super::tensor::top_score;
-use super::{Axis, Bound, Conditions, Shape, SiteTerm, SumQuestion, Tensor};
+use super::{Axis, Bound, Conditions, Malformed, Shape, SiteTerm, SumQuestion};
 use crate::exchange::{Effects, Point, Request};
 use crate::site::{SiteView, lower};
 use crate::statistics::Statistic;
@@ -70,10 +70,6 @@ reply! {
 impl SumQuestion for Start {
     type Reply = StartReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        StartReply::tensors(self, request)
-    }
-
     fn points(&self, _request: &Request) -> Vec<Vec<f64>> {
         Vec::new()
     }
@@ -88,7 +84,7 @@ impl SumQuestion for Start {
         }
     }
 
-    fn check(&self, _request: &Request) -> Result<(), String> {
+    fn check(&self, _request: &Request) -> Result<(), Malformed> {
         Ok(())
     }
 

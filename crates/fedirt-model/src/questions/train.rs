@@ -1,8 +1,8 @@
 //! The question of federated averaging: some steps of gradient ascent at the site.
 
 use super::reply::reply;
-use super::shared::{WEIGHT, check_parameters, check_steps, count, finite};
-use super::{Axis, Bound, BySite, Conditions, Shape, SumQuestion, Tensor};
+use super::shared::{WEIGHT, check_parameters, check_finite, check_steps, count};
+use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion};
 use crate::centre::Layout;
 use crate::exchange::{Effects, Point, Request};
 use crate::site::{Depth, SiteView};
@@ -45,10 +45,6 @@ reply! {
 impl SumQuestion for Train {
     type Reply = TrainReply;
 
-    fn tensors(&self, request: &Request) -> Vec<Tensor> {
-        TrainReply::tensors(self, request)
-    }
-
     fn points(&self, request: &Request) -> Vec<Vec<f64>> {
         // Without difficulties there is nothing to train: `check` refuses such designs.
         let Some(layout) = Layout::new(&request.design, 0) else { return Vec::new() };
@@ -67,17 +63,14 @@ impl SumQuestion for Train {
         }
     }
 
-    fn check(&self, request: &Request) -> Result<(), String> {
+    fn check(&self, request: &Request) -> Result<(), Malformed> {
         check_parameters(request, &self.items)?;
         check_steps(self.epochs)?;
         if Layout::new(&request.design, 0).is_none() {
-            return Err("items without difficulties cannot be trained".into());
+            return Err(Malformed::NoDifficulties);
         }
-        if finite(&self.effects) && self.learning_rate.is_finite() {
-            Ok(())
-        } else {
-            Err("effects and learning rate must be finite".into())
-        }
+        check_finite("site effects", &self.effects)?;
+        check_finite("the learning rate", &[self.learning_rate])
     }
 
     /// Training starts where published studies start, slopes 1 and difficulties 0, whatever the point.

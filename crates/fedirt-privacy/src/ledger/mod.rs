@@ -37,6 +37,7 @@ pub use exact::{FEWEST_CHANGED_ROWS, row_fingerprint};
 pub use line::Line;
 pub use refusal::{LedgerError, Refusal};
 pub use students::{NoStudents, Students};
+pub use text::LineError;
 
 use crate::accountant::Slack;
 use crate::hash_chain::{lines, whole_lines};
@@ -78,8 +79,7 @@ impl Ledger {
             let not_allowed = |refusal| LedgerError::NotAllowed { line: number, refusal: Box::new(refusal) };
             let line = ledger.propose(entry).map_err(not_allowed)?;
             if line.body() != body {
-                let reason = "it is not written as this program writes it".into();
-                return Err(LedgerError::Malformed { line: number, reason });
+                return Err(LedgerError::Malformed { line: number, reason: LineError::Spelling });
             }
             ledger.apply(line)?;
         }

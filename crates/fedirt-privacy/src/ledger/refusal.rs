@@ -1,5 +1,6 @@
 //! Why a ledger cannot be read, and why an entry is refused.
 
+use super::text::LineError;
 use super::{Balance, FEWEST_CHANGED_ROWS, Label};
 use crate::accountant::AccountantError;
 use crate::secure::{ChainRefusal, StudyId};
@@ -34,8 +35,8 @@ pub enum LedgerError {
     Malformed {
         /// The number of the line.
         line: usize,
-        /// The underlying error.
-        reason: String,
+        /// What is wrong with it.
+        reason: LineError,
     },
     /// The chain holds, but the entry should have been refused when it was made.
     #[error("line {line} of the ledger should not be there: {refusal}")]

@@ -20,8 +20,8 @@
 use super::{
     AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Head, Label, Ledger, Member, Students,
 };
-use crate::accountant::{Delta, Epsilon, Slack};
-use crate::secure::Thresholds;
+use crate::accountant::{AccountantError, Delta, Epsilon, Slack};
+use crate::secure::{ThresholdError, Thresholds};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::str::FromStr;
@@ -123,6 +123,37 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
     }
 }
 
+/// Why a line of the ledger is no entry.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum LineError {
+    /// A field is not where it should stand.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    /// The value of a field cannot be read.
+    #[error("{0} cannot be read")]
+    Unreadable(&'static str),
+    /// A field that refers to an earlier line which is not there.
+    #[error("{0} names no line")]
+    NoSuchLine(&'static str),
+    /// A kind of entry, a mode or a filter that this program does not know.
+    #[error("the {what} {value:?} is not known")]
+    Unknown {
+        /// What it should be.
+        what: &'static str,
+        /// What stands there.
+        value: String,
+    },
+    /// A budget that cannot be.
+    #[error(transparent)]
+    Budget(#[from] AccountantError),
+    /// Thresholds that cannot be.
+    #[error(transparent)]
+    Thresholds(#[from] ThresholdError),
+    /// The entry is right, and its text is not the one that this program writes.
+    #[error("it is not written as this program writes it")]
+    Spelling,
+}
+
 /// Reads `key=value` after `key=value`.
 struct Fields<'a>(std::iter::Peekable<std::str::Split<'a, char>>);
 
@@ -132,20 +163,23 @@ impl<'a> Fields<'a> {
         self.0.peek().and_then(|field| field.split_once('=')).is_some_and(|(found, _)| found == key)
     }
 
-    fn text(&mut self, key: &str) -> Result<&'a str, String> {
+    fn text(&mut self, key: &'static str) -> Result<&'a str, LineError> {
         let (found, value) = self.0.next().and_then(|field| field.split_once('=')).unwrap_or_default();
-        if found == key { Ok(value) } else { Err(format!("{key} is missing")) }
+        if found == key { Ok(value) } else { Err(LineError::Missing(key)) }
     }
 
-    fn parse<T: FromStr>(&mut self, key: &str) -> Result<T, String> {
-        self.text(key)?.parse().map_err(|_| format!("{key} cannot be read"))
+    fn parse<T: FromStr>(&mut self, key: &'static str) -> Result<T, LineError> {
+        self.text(key)?.parse().map_err(|_| LineError::Unreadable(key))
     }
 
-    fn name<T: for<'s> TryFrom<&'s str>>(&mut self, key: &str) -> Result<T, String> {
-        T::try_from(self.text(key)?).map_err(|_| format!("{key} is no name"))
+    fn name<T: for<'s> TryFrom<&'s str>>(&mut self, key: &'static str) -> Result<T, LineError> {
+        T::try_from(self.text(key)?).map_err(|_| LineError::Unreadable(key))
     }
 
-    fn list<T: Ord + for<'s> TryFrom<&'s str>>(&mut self, key: &str) -> Result<BTreeSet<T>, String> {
+    fn list<T: Ord + for<'s> TryFrom<&'s str>>(
+        &mut self,
+        key: &'static str,
+    ) -> Result<BTreeSet<T>, LineError> {
         let text = self.text(key)?;
         if text.is_empty() {
             return Ok(BTreeSet::new());
@@ -159,51 +193,55 @@ impl<'a> Fields<'a> {
                 (_, None) => {}
             }
         }
-        names.iter().map(|name| T::try_from(name).map_err(|_| format!("{key} has no names"))).collect()
+        names.iter().map(|name| T::try_from(name).map_err(|_| LineError::Unreadable(key))).collect()
     }
 }
 
-fn budget(fields: &mut Fields<'_>) -> Result<Budget, String> {
-    let epsilon = Epsilon::new(fields.parse("epsilon")?).map_err(|e| e.to_string())?;
-    let delta = Delta::new(fields.parse("delta")?).map_err(|e| e.to_string())?;
+fn unknown(what: &'static str, value: &str) -> LineError {
+    LineError::Unknown { what, value: value.to_owned() }
+}
+
+fn budget(fields: &mut Fields<'_>) -> Result<Budget, LineError> {
+    let epsilon = Epsilon::new(fields.parse("epsilon")?)?;
+    let delta = Delta::new(fields.parse("delta")?)?;
     match fields.text("filter")? {
         "gaussian" => Ok(Budget { epsilon, delta }),
-        other => Err(format!("the filter {other:?}")),
+        other => Err(unknown("filter", other)),
     }
 }
 
-fn mode(fields: &mut Fields<'_>) -> Result<ExactMode, String> {
+fn mode(fields: &mut Fields<'_>) -> Result<ExactMode, LineError> {
     match fields.text("mode")? {
         "plain" => Ok(ExactMode::Plain),
-        "secure" => Thresholds::new(fields.parse("n_min")?, fields.parse("colluders")?)
-            .map(ExactMode::Secure)
-            .map_err(|e| e.to_string()),
-        other => Err(format!("the mode {other:?}")),
+        "secure" => {
+            Ok(ExactMode::Secure(Thresholds::new(fields.parse("n_min")?, fields.parse("colluders")?)?))
+        }
+        other => Err(unknown("mode", other)),
     }
 }
 
-fn rows(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Vec<u64>, String> {
+fn rows(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Vec<u64>, LineError> {
     if fields.next_is("rows_of") {
         let number: usize = fields.parse("rows_of")?;
         let earlier = ledger.rows.iter().find(|(line, _, _)| *line == number);
-        return earlier.map(|(_, _, rows)| rows.clone()).ok_or("rows_of names no line".into());
+        return earlier.map(|(_, _, rows)| rows.clone()).ok_or(LineError::NoSuchLine("rows_of"));
     }
     match fields.text("rows")? {
         "" => Ok(Vec::new()),
         text => text
             .split(',')
-            .map(|row| u64::from_str_radix(row, 16).map_err(|_| "rows are no fingerprints".into()))
+            .map(|row| u64::from_str_radix(row, 16).map_err(|_| LineError::Unreadable("rows")))
             .collect(),
     }
 }
 
-fn students(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Option<Students>, String> {
+fn students(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Option<Students>, LineError> {
     if fields.next_is("students_of") {
         let number: usize = fields.parse("students_of")?;
         let earlier = ledger.students.iter().find(|(line, _, _)| *line == number);
         return earlier
             .map(|(_, _, students)| Some(students.clone()))
-            .ok_or("students_of names no line".into());
+            .ok_or(LineError::NoSuchLine("students_of"));
     }
     if !fields.next_is("students") {
         return Ok(None);
@@ -212,13 +250,13 @@ fn students(fields: &mut Fields<'_>, ledger: &Ledger) -> Result<Option<Students>
 }
 
 /// The keys of a cohort; none in lines of earlier versions.
-fn members(fields: &mut Fields<'_>) -> Result<Vec<Member>, String> {
+fn members(fields: &mut Fields<'_>) -> Result<Vec<Member>, LineError> {
     if !fields.next_is("keys") {
         return Ok(Vec::new());
     }
     let member = |text: &str| {
         let hash = text.strip_suffix('?').unwrap_or(text);
-        let key = hash.parse::<Head>().map_err(|_| "keys are no hashes")?;
+        let key = hash.parse::<Head>().map_err(|_| LineError::Unreadable("keys"))?;
         Ok(Member { key: *key.as_bytes(), verified: hash == text })
     };
     let text = fields.text("keys")?;
@@ -226,7 +264,7 @@ fn members(fields: &mut Fields<'_>) -> Result<Vec<Member>, String> {
 }
 
 /// The entry of a text. The caller compares what the entry is written as.
-pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, String> {
+pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, LineError> {
     let mut split = body.split('\t').peekable();
     let kind = split.next().unwrap_or_default();
     let mut fields = Fields(split);
@@ -267,6 +305,6 @@ pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, String> {
                 .then(|| fields.parse("after_private_releases"))
                 .transpose()?,
         })),
-        other => Err(format!("the kind {other:?}")),
+        other => Err(unknown("kind", other)),
     }
 }

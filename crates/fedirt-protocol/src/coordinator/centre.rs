@@ -106,7 +106,9 @@ impl Centre {
                 };
                 Ok(centre.advance(terms, &total)?)
             }
-            _ => Err(CoordinatorError::Internal("the question does not belong to this study".into())),
+            (Self::Exact(_), Question::Scores { .. }) | (Self::Private(_), Question::Sums(_)) => {
+                Err(CoordinatorError::Internal("the question does not belong to this study".into()))
+            }
         }
     }
 

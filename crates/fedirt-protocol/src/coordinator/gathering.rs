@@ -26,7 +26,7 @@ impl Coordinator {
             Some(_) if !matches!(self.state, State::Gathering(_)) => {
                 Err(Rejection::AnotherKey { site: from.clone() }.into())
             }
-            _ => {
+            Some(_) | None => {
                 // Before the roster is made, a new invitation may replace a lost key; what it had declared goes too.
                 self.keys.insert(from.clone(), enrolment.key);
                 self.joined.remove(from);

@@ -310,7 +310,7 @@ impl Coordinator {
             }
             Input::Deadline => match self.next_deadline() {
                 Some(deadline) if deadline <= now => self.deadline(now),
-                _ => Ok(Taken::Known),
+                Some(_) | None => Ok(Taken::Known),
             },
             Input::Begin => self.begin(now),
             Input::Drop { sites } => self.drop_sites(now, &sites),
@@ -338,7 +338,7 @@ impl Coordinator {
                 Err(CoordinatorError::Refused { site: self.terms.label(from), round: turn.round, reason }
                     .into())
             }
-            _ => Err(Rejection::WrongTurn { got: turn, now: self.turn() }.into()),
+            Some(_) | None => Err(Rejection::WrongTurn { got: turn, now: self.turn() }.into()),
         }
     }
 

@@ -10,10 +10,8 @@ const TOLERANCE: f64 = 1e-6;
 /// Whether two messages have the same shape, the same words and whole numbers, and fractions that differ by rounding
 /// errors only.
 pub(super) fn resembles<T: Serialize>(a: &T, b: &T) -> bool {
-    match (serde_json::to_value(a), serde_json::to_value(b)) {
-        (Ok(a), Ok(b)) => values_resemble(&a, &b),
-        _ => false,
-    }
+    let values = serde_json::to_value(a).and_then(|a| Ok((a, serde_json::to_value(b)?)));
+    values.is_ok_and(|(a, b)| values_resemble(&a, &b))
 }
 
 fn values_resemble(a: &Value, b: &Value) -> bool {

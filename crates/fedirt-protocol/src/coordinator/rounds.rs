@@ -210,7 +210,9 @@ impl Coordinator {
         }
         let round = match &mut self.state {
             State::Open(open) if turn == current && open.attempt.expected.contains(from) => open,
-            _ => return Err(Rejection::WrongTurn { got: turn, now: Some(current) }.into()),
+            State::Open(_) | State::Gathering(_) | State::Approving(_) | State::Calling(_) | State::Over => {
+                return Err(Rejection::WrongTurn { got: turn, now: Some(current) }.into());
+            }
         };
         if let Some(known) = round.answers.get(from) {
             return if known.sums == sums && known.by_name == by_name {
@@ -238,7 +240,9 @@ impl Coordinator {
                 upload.verify(bound, round.attempt.question.summed_len()).map_err(|e| invalid(&e))?;
                 Some(upload)
             }
-            _ => return Err(Rejection::Invalid("the answer is not in the plan's mode".into()).into()),
+            (Sums::Plain(_), Some(_)) | (Sums::Masked(_), None) => {
+                return Err(Rejection::Invalid("the answer is not in the plan's mode".into()).into());
+            }
         };
         round.answers.insert(from.clone(), Answer { sums, by_name, masked });
         self.released = true;

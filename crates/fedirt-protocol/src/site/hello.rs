@@ -95,7 +95,7 @@ impl SiteMachine {
         let own = self.identity.public();
         match roster.key(&self.name) {
             Some(key) if *key == own && *roster.study() == self.terms.study => {}
-            _ => return Err(Refusal::NotApprovedHere),
+            Some(_) | None => return Err(Refusal::NotApprovedHere),
         }
         if let Some(pinned) = &self.pinned
             && roster.edition() < pinned.roster.edition()

@@ -206,7 +206,9 @@ impl SiteMachine {
             (Mode::Plain | Mode::Secure, Question::Sums(request)) => {
                 Ok(self.policy.check_request(&self.terms, turn, request, sites, self.past.points())?)
             }
-            _ => Err(Refusal::Mismatch("the question is not of the plan's mode")),
+            (Mode::Private, Question::Sums(_)) | (Mode::Plain | Mode::Secure, Question::Scores { .. }) => {
+                Err(Refusal::Mismatch("the question is not of the plan's mode"))
+            }
         }
     }
 
@@ -220,7 +222,7 @@ impl SiteMachine {
         let pinned = self.pinned.as_ref().ok_or(Refusal::Mismatch("no roster is pinned"))?;
         let plan = match &self.private_plan {
             Some((whose, plan)) if whose == cohort => plan.clone(),
-            _ => Arc::new(private::plan_of(&self.terms, &pinned.declarations, cohort)?),
+            Some(_) | None => Arc::new(private::plan_of(&self.terms, &pinned.declarations, cohort)?),
         };
         self.private_plan = Some((cohort.clone(), plan.clone()));
         private::check_question(&plan, question)?;

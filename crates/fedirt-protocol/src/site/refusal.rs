@@ -144,7 +144,39 @@ impl Refusal {
             Self::Mask(_) | Self::Private(_) => {
                 "the round cannot be answered (the site's journal says why)".into()
             }
-            _ => self.to_string(),
+            Self::Policy(PolicyRefusal::BookletRows { .. }) => {
+                "too few of the site's rows belong to one of the booklets (its officer knows which)".into()
+            }
+            Self::Unverified { missing, .. } => {
+                format!(
+                    "{missing} more of the other sites must be verified by telephone before this one takes part"
+                )
+            }
+            // These speak of the plan, of what all sites have declared, and of what the coordinator has sent.
+            Self::Roster(_)
+            | Self::Declaration(_)
+            | Self::NotOurDeclaration
+            | Self::OlderRoster { .. }
+            | Self::NoRoster(_)
+            | Self::NotApprovedHere
+            | Self::LowerAttempt { .. }
+            | Self::NoHello(_)
+            | Self::NoKey(_)
+            | Self::Cohort(_)
+            | Self::Broadcast(_)
+            | Self::Mismatch(_)
+            | Self::Chain(_)
+            | Self::Coverage(_)
+            | Self::Policy(_)
+            | Self::TotalsTwice(_)
+            | Self::AnotherQuestion(_)
+            | Self::AnotherDesign
+            | Self::OtherItems
+            | Self::PublishedTwice(_)
+            | Self::WeightScale
+            | Self::Parts
+            | Self::FewGivers(..)
+            | Self::BeyondThePlan { .. } => self.to_string(),
         }
     }
 

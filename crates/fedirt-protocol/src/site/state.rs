@@ -77,7 +77,7 @@ impl Attempts {
     pub(super) fn check_question(&self, turn: Turn, question: [u8; 32]) -> Result<(), Refusal> {
         match self.committed {
             Some((last, known)) if last == turn && known != question => Err(Refusal::AnotherQuestion(turn)),
-            _ => Ok(()),
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -4,17 +4,19 @@
 //! is the item totals, with one steep item it is that item's answers. These limits stop such abuse, not
 //! inference from honest sums.
 
+mod points;
+mod refusal;
+
+pub(crate) use points::coordinates;
+pub use refusal::{BeyondLimits, Differs, PolicyRefusal};
+
 use crate::message::Turn;
 use crate::terms::{Terms, most_exchanges};
-use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Request};
-use fedirt_model::items::{MODELS, SlopeRule, default_model, name_in_first_format};
+use fedirt_model::items::{MODELS, default_model, name_in_first_format};
 use fedirt_model::questions::{Ask, NOISY_SCORES, SiteTerm};
 use fedirt_model::statistics::Mode;
 use serde::{Deserialize, Serialize};
-
-/// 1.702²: the logistic curve nearest to the normal ogive.
-const OGIVE: f64 = 1.702 * 1.702;
 
 /// How a site's officer wants to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -103,120 +105,6 @@ impl Default for Policy {
     }
 }
 
-/// Why a plan or a round is refused by the site's own rules.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum PolicyRefusal {
-    /// The mode.
-    #[error("this site does not take part in {0} studies (its policy allows {1})")]
-    Mode(&'static str, String),
-    /// A model.
-    #[error("item {item}: this site's policy does not allow the model {model}")]
-    Model {
-        /// Item.
-        item: String,
-        /// Model.
-        model: String,
-    },
-    /// A statistic.
-    #[error("this site's policy never sends {0}")]
-    Statistic(&'static str),
-    /// A statistic that the plan's mode or algorithm does not need.
-    #[error("{statistic} is refused: {reason}")]
-    NotInPlan {
-        /// Statistic.
-        statistic: &'static str,
-        /// Why.
-        reason: &'static str,
-    },
-    /// Too few students here.
-    #[error("{students} students are here, and this site's policy wants {minimum} before it takes part")]
-    Students {
-        /// Students.
-        students: u64,
-        /// Fewest.
-        minimum: u64,
-    },
-    /// The plan's thresholds are below the site's.
-    #[error("the plan lets {plan} sites share a sum, and this site's policy wants {own}")]
-    Sites {
-        /// n_min of the plan.
-        plan: usize,
-        /// n_min of the policy.
-        own: usize,
-    },
-    /// The plan assumes fewer colluders.
-    #[error(
-        "the plan assumes {plan} sites that work with the coordinator, and this site's policy {own}: each of them could remove its own part of what hides the others"
-    )]
-    Colluders {
-        /// c of the plan.
-        plan: usize,
-        /// c of the policy.
-        own: usize,
-    },
-    /// The plan allows more rounds than the site.
-    #[error("the plan allows {plan} rounds of estimation, and this site's policy {own}")]
-    PlanRounds {
-        /// max_rounds of the plan.
-        plan: u32,
-        /// max_rounds of the policy.
-        own: u32,
-    },
-    /// Too many rounds.
-    #[error("{turn} is beyond the {most} rounds that are allowed, closing ones included")]
-    Rounds {
-        /// Round.
-        turn: Turn,
-        /// Most.
-        most: u32,
-    },
-    /// Another question than the plan's.
-    #[error("the question is not the plan's: {0}")]
-    Plan(String),
-    /// More sets of parameters in one round than the plan says: their answers together say more of the rows.
-    #[error(
-        "the round asks about {asked} sets of parameters, and the plan about {planned}: several at once can read out tables of answers"
-    )]
-    Points {
-        /// Asked about.
-        asked: usize,
-        /// In the plan.
-        planned: usize,
-    },
-    /// A parameter out of range.
-    #[error("the parameters are refused: {0}")]
-    Parameters(String),
-    /// A booklet with few rows.
-    #[error(
-        "booklet {} of the plan would have {rows} rows here, and this site's policy wants {least}, or none: how many rows a booklet has is told exactly",
-        booklet + 1
-    )]
-    BookletRows {
-        /// Its place in the plan, from 0.
-        booklet: usize,
-        /// Its rows.
-        rows: u64,
-        /// What the policy wants.
-        least: u64,
-    },
-    /// Too small a part of the noise is this site's own.
-    #[error(
-        "with {sites} sites this site would make {:.1} % of the noise, and its policy wants {:.1} %: less would be left to its students if the others worked with the coordinator",
-        100.0 * share, 100.0 * least
-    )]
-    OwnNoise {
-        /// Sites.
-        sites: usize,
-        /// Its share.
-        share: f64,
-        /// What the policy wants.
-        least: f64,
-    },
-    /// What the officers must consent to.
-    #[error("the plan says {0}, and this site's policy does not allow it")]
-    Risk(&'static str),
-}
-
 impl Policy {
     /// A policy without limits of its own, for a site that is in the same hands as the coordinator.
     pub fn unlimited() -> Self {
@@ -281,10 +169,8 @@ impl Policy {
             refusals.push(PolicyRefusal::PlanRounds { plan, own });
         }
         // With one or two sites each carries the whole noise, whatever the plan says.
-        let plan = match terms.mode {
-            Mode::Private if terms.sites.len() <= 2 => usize::MAX,
-            _ => terms.thresholds.colluders(),
-        };
+        let own_noise = terms.mode == Mode::Private && terms.sites.len() <= 2;
+        let plan = if own_noise { usize::MAX } else { terms.thresholds.colluders() };
         if terms.mode != Mode::Plain && plan < self.colluders {
             let own = self.colluders;
             refusals.push(PolicyRefusal::Colluders { plan, own });
@@ -315,12 +201,12 @@ impl Policy {
         if turn.round > most {
             return Err(PolicyRefusal::Rounds { turn, most });
         }
-        request.check(terms.plan.items.len()).map_err(PolicyRefusal::Plan)?;
+        request.check(terms.plan.items.len())?;
         self.check_design(terms, request, cohort)?;
         if let Ask::Diagnose(question) = &request.ask
             && question.wanted.iter().any(|diagnostic| !terms.plan.diagnostics.contains(diagnostic))
         {
-            return Err(PolicyRefusal::Plan("it asks for diagnostics that the plan does not list".into()));
+            return Err(PolicyRefusal::Diagnostics);
         }
         for tensor in request.tensors() {
             let statistic = tensor.statistic;
@@ -337,14 +223,15 @@ impl Policy {
         }
         if request.ask.conditions().differs_by_site && terms.mode != Mode::Plain {
             // Each site would evaluate at its own: two such sums differ by one site's numbers.
-            return Err(PolicyRefusal::Plan("effects of single sites are not told in this mode".into()));
+            return Err(PolicyRefusal::EffectsBySite);
         }
         let points = request.points();
         let planned = terms.plan.most_points();
         if points.len() > planned {
             return Err(PolicyRefusal::Points { asked: points.len(), planned });
         }
-        points.iter().try_for_each(|psi| self.check_point(request, psi, earlier))
+        points.iter().try_for_each(|psi| self.check_point(request, psi, earlier))?;
+        Ok(())
     }
 
     /// What this policy refuses about the rows by booklet that would be declared.
@@ -388,22 +275,22 @@ impl Policy {
 
     fn check_design(&self, terms: &Terms, request: &Request, cohort: usize) -> Result<(), PolicyRefusal> {
         let plan = &terms.plan;
-        let other = |what: &str| Err(PolicyRefusal::Plan(format!("{what} differs from the plan's")));
+        let other = |what| Err(PolicyRefusal::Differs(what));
         if request.population != plan.population {
-            return other("the distribution of ability, or the grid over it,");
+            return other(Differs::Population);
         }
         // One site has no effect of its own.
         if request.effects != plan.effects && !(cohort < 2 && request.effects == Effects::None) {
-            return other("the assumption about site effects");
+            return other(Differs::Effects);
         }
         for item in request.design.items() {
-            let Some(planned) = plan.items.get(item.column) else { return other("the list of items") };
+            let Some(planned) = plan.items.get(item.column) else { return other(Differs::Items) };
             let model = planned.model.as_deref().unwrap_or_else(|| default_model(item.codes.len()).name());
             if item.model != model {
-                return other(&format!("the model of {}", planned.name));
+                return other(Differs::Model(planned.name.clone()));
             }
             if planned.codes.as_ref().is_some_and(|codes| item.codes.iter().any(|c| !codes.contains(c))) {
-                return other(&format!("the list of categories of {}", planned.name));
+                return other(Differs::Categories(planned.name.clone()));
             }
             if !self.allows(&item.model) {
                 return Err(PolicyRefusal::Model { item: planned.name.clone(), model: item.model.clone() });
@@ -416,67 +303,10 @@ impl Policy {
         }
         Ok(())
     }
-
-    fn check_point(&self, request: &Request, psi: &[f64], earlier: &[Vec<f64>]) -> Result<(), PolicyRefusal> {
-        let design = &request.design;
-        let refuse = |text: String| Err(PolicyRefusal::Parameters(text));
-        let mut flat = 0;
-        for j in 0..design.len() {
-            let slopes = &psi[design.slopes(j)];
-            if let Some(a) = slopes.iter().find(|a| a.abs() > self.largest_slope * (1.0 + 1e-9)) {
-                return refuse(format!("a slope of {a:.3e}, and {} is the most", self.largest_slope));
-            }
-            // Slopes that the model fixes are nobody's choice.
-            let free = design.model(j).slope() == SlopeRule::Free;
-            flat += usize::from(free && slopes.iter().all(|a| a.abs() < self.flat_slope));
-            for (step, a, steps) in intercept_steps(design, psi, j) {
-                // Twelve at a slope of one; steeper items reach further for the same difficulty.
-                let unit = ((OGIVE + a * a) / (OGIVE + 1.0)).sqrt();
-                if step.abs() > self.largest_step_intercept * unit * steps {
-                    return refuse(format!(
-                        "a step of {step:.3e} between intercepts, and {} is the most",
-                        self.largest_step_intercept
-                    ));
-                }
-            }
-        }
-        if flat as f64 > self.flat_share * design.len() as f64 {
-            return refuse(format!(
-                "{flat} of {} items have slopes below {}: their sums would be plain counts",
-                design.len(),
-                self.flat_slope
-            ));
-        }
-        let here = coordinates(request, psi);
-        let nearest = earlier
-            .iter()
-            .filter(|there| there.len() == here.len())
-            .map(|there| there.iter().zip(&here).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max))
-            .min_by(f64::total_cmp);
-        match nearest {
-            Some(change) if change > self.largest_change * (1.0 + 1e-6) => refuse(format!(
-                "a step of {change:.2} since earlier rounds, and {} is the most",
-                self.largest_change
-            )),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Fewest sites that do not work with the coordinator among which products of a site's totals are hidden in a sum.
 const FEWEST_FOR_PRODUCTS: usize = 6;
-
-/// The steps between an item's neighbouring intercepts, each with its slope and the number of steps that it spans.
-fn intercept_steps(design: &Design, psi: &[f64], item: usize) -> Vec<(f64, f64, f64)> {
-    let (span, slopes) = (design.span(item), design.slopes(item));
-    if let Some(model) = design.model(item).one_slope() {
-        // Difficulties at a slope of −1 are the steps themselves.
-        let steps = model.difficulties(-1.0, &psi[slopes.end..span.end]);
-        return steps.into_iter().map(|step| (step, psi[span.start], 1.0)).collect();
-    }
-    let of = |r: usize| design.slope_of(r).map_or(0.0, |(slope, _)| psi[slope]);
-    (slopes.end..span.end).map(|r| (psi[r], of(r), (r + 1 - slopes.end) as f64)).collect()
-}
 
 /// Sums of products of each site's totals over few sites determine the terms of each site.
 fn check_site_term(
@@ -495,15 +325,4 @@ fn check_site_term(
         }
         SiteTerm::Product { rounded: true } => Ok(()),
     }
-}
-
-/// Item parameters as the centre steps in them: a = ½ sinh(u), d = v·√(1.702² + a²); see the centre's structure.
-pub(crate) fn coordinates(request: &Request, psi: &[f64]) -> Vec<f64> {
-    let coordinate = |(r, x): (usize, &f64)| match request.design.slope_of(r) {
-        None => (2.0 * x).asinh(),
-        Some((slope, _)) => x / (OGIVE + psi[slope] * psi[slope]).sqrt(),
-    };
-    // The parameters of the population, behind those of the items, are coordinates as they are.
-    let (items, population) = psi.split_at(request.design.parameters());
-    items.iter().enumerate().map(coordinate).chain(population.iter().copied()).collect()
 }
