@@ -210,6 +210,5 @@ pub(crate) fn page() -> String {
         .map(|(name, what)| (name.to_owned(), what.to_owned()))
         .to_vec(),
         version: "0.1.0".into(),
-        provenance: None,
     })
 }
