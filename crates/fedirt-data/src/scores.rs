@@ -2,9 +2,10 @@
 
 use fedirt_model::fit::{Fit, Quadrature};
 use fedirt_model::items;
+use fedirt_model::population::Population;
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::responses::{MISSING, ResponseTable};
-use fedirt_model::scoring::{Method, PersonFit, Prior, Score, ScoredItem, Scorer, ScoringError};
+use fedirt_model::scoring::{Method, PersonFit, Prior, Score, ScoredItem, Scorer, ScoringError, Shape};
 use std::borrow::Cow;
 
 use rand::SeedableRng;
@@ -254,8 +255,10 @@ pub enum ScoreError {
         /// The model.
         model: String,
     },
-    /// A population whose shape was estimated.
-    #[error("ability is distributed as {0} in this fit, and scores know the normal distribution only")]
+    /// A population that this version does not know, or whose parameters are not those of its family.
+    #[error(
+        "ability is distributed as {0} in this fit, which this version does not know, or its parameters are damaged"
+    )]
     Population(String),
     /// More quadrature nodes than anybody needs.
     #[error("the fit is damaged: {0} quadrature nodes, more than {MOST_NODES}")]
@@ -380,6 +383,8 @@ pub struct ItemBank {
     /// Items of the fit without parameters.
     unscored: Vec<String>,
     spec: GridSpec,
+    /// The shape of the distribution of ability, where it is not normal.
+    shape: Option<Shape>,
     /// Ability at the average site.
     average: Prior,
     /// Ability of all students, where it is known.
@@ -405,9 +410,6 @@ impl ItemBank {
             }
         }
         Errors::unless_empty(problems)?;
-        if let Some(shape) = &fit.latent.shape {
-            return Err(ScoreError::Population(shape.population.clone()).into());
-        }
         let Quadrature { nodes, to, ref weights, .. } = fit.quadrature;
         if nodes > MOST_NODES {
             return Err(ScoreError::TooManyNodes(nodes).into());
@@ -415,8 +417,22 @@ impl ItemBank {
         let weighting =
             if weights == Weighting::Paper.name() { Weighting::Paper } else { Weighting::Density };
         let spec = GridSpec { nodes, range: to, weighting };
+        let shape = fit.latent.shape.as_ref().map(|shape| {
+            let unknown = || ScoreError::Population(shape.population.clone());
+            let family = shape.population.parse().map_err(|_| unknown())?;
+            let parameters: Vec<f64> = shape.parameters.iter().map(|parameter| parameter.estimate).collect();
+            let population = Population { nodes, range: to, family };
+            population.admissible(&parameters).then_some(Shape { population, parameters }).ok_or_else(unknown)
+        });
         let average = Prior { mean: fit.latent.mean, sd: fit.latent.sd };
-        Ok(Self { items: bank, unscored, spec, average, common: all_students(fit) })
+        Ok(Self {
+            items: bank,
+            unscored,
+            spec,
+            shape: shape.transpose()?,
+            average,
+            common: all_students(fit),
+        })
     }
 
     /// The distribution of ability from which a site's posteriors start.
@@ -506,7 +522,10 @@ impl ItemBank {
     ) -> Result<Vec<StudentScore>, ScoreError> {
         let columns = &self.columns(names);
         let items = self.items.iter().map(|item| item.scored.clone()).collect();
-        let scorer = Scorer::new(items, prior, self.spec).map_err(|error| self.named(error))?;
+        let mut scorer = Scorer::new(items, prior, self.spec).map_err(|error| self.named(error))?;
+        if let Some(shape) = &self.shape {
+            scorer = scorer.with_shape(shape.clone())?;
+        }
         let students: Result<Vec<StudentScore>, ScoringError> = (0..table.students())
             .into_par_iter()
             .with_min_len(64)

@@ -7,6 +7,7 @@
 //!
 //! Nothing here reads files or clocks, and nothing that is drawn asks for anything over a network.
 
+mod ability_density;
 mod answers;
 mod canvas;
 mod caterpillar;
@@ -37,6 +38,7 @@ mod wright_map;
 
 mod report;
 
+pub use ability_density::ability_density;
 pub use answers::{ItemAnswers, MissingMap, category_shares, missing_map, score_histogram};
 pub use caterpillar::site_effects;
 pub use characteristic::characteristic_curves;

@@ -182,6 +182,12 @@ pub struct LatentShape {
     pub theta: Vec<f64>,
     /// The estimated weight of each node; they add up to 1.
     pub weights: Vec<f64>,
+    /// The mean of the third power of standardised ability: 0 for a normal one, positive where the tail is on the right.
+    #[serde(default)]
+    pub skewness: f64,
+    /// The mean of its fourth power less 3, which is that of a normal one: positive with heavy tails, negative with two humps.
+    #[serde(default)]
+    pub kurtosis: f64,
 }
 
 /// An estimated parameter of the distribution of ability.

@@ -25,9 +25,12 @@ fn skewed(students: usize, seed: u64) -> Vec<Vec<u8>> {
     rows
 }
 
+fn shaped(family: Family, effects: Effects) -> Plan {
+    Plan { population: Population { family, ..Population::default() }, ..plan(named(ITEMS), effects) }
+}
+
 fn mixture(effects: Effects) -> Plan {
-    let population = Population { family: Family::Mixture { components: 2 }, ..Population::default() };
-    Plan { population, ..plan(named(ITEMS), effects) }
+    shaped(Family::Mixture { components: 2 }, effects)
 }
 
 /// Rows dealt out to sites, so that all of them have the same population.
@@ -36,11 +39,9 @@ fn dealt(rows: &[Vec<u8>], sites: usize) -> Vec<ResponseTable> {
     (0..sites).map(|k| table(&of(k))).collect()
 }
 
-/// Σ_i log ∫ Π_j P_j(x_ij | t) f(t) dt by the trapezoidal rule on 4001 points.
-fn brute_force(fit: &Fit, rows: &[Vec<u8>], components: &[Component]) -> f64 {
-    let step = 0.005;
-    let points: Vec<f64> = (-2000..=2000).map(|k| f64::from(k) * step).collect();
-    let density = |t: f64| -> f64 {
+/// The density of a mixture.
+fn of_components(components: &[Component]) -> impl Fn(f64) -> f64 {
+    move |t: f64| -> f64 {
         components
             .iter()
             .map(|c| {
@@ -48,7 +49,13 @@ fn brute_force(fit: &Fit, rows: &[Vec<u8>], components: &[Component]) -> f64 {
                 c.weight * (-0.5 * z * z).exp() / (c.sd * std::f64::consts::TAU.sqrt())
             })
             .sum()
-    };
+    }
+}
+
+/// Σ_i log ∫ Π_j P_j(x_ij | t) f(t) dt by the trapezoidal rule on 4001 points.
+fn brute_force(fit: &Fit, rows: &[Vec<u8>], density: impl Fn(f64) -> f64) -> f64 {
+    let step = 0.005;
+    let points: Vec<f64> = (-2000..=2000).map(|k| f64::from(k) * step).collect();
     let log_p: Vec<Vec<[f64; 2]>> = fit
         .items
         .iter()
@@ -94,7 +101,31 @@ fn a_skewed_population_is_found() {
     let skewness = moment(&|m, s| m.powi(3) + 3.0 * m * s * s) / sd.powi(3);
     assert!((cube - skewness).abs() < 0.2, "{cube} {skewness}");
     assert!(shape.parameters.iter().all(|p| p.se.is_some_and(|se| se > 0.0 && se < 1.0)), "{shape:?}");
-    let exact = brute_force(&fitted, &rows, &shape.components);
+    let exact = brute_force(&fitted, &rows, of_components(&shape.components));
+    assert!((fitted.loglik.unwrap() - exact).abs() < 1e-3, "{:?} {exact}", fitted.loglik);
+}
+
+#[test]
+fn a_smooth_curve_finds_the_same_tail() {
+    let rows = skewed(1500, 8);
+    let normal = fit(plan(named(ITEMS), Effects::None), dealt(&rows, 1));
+    let fitted = fit(shaped(Family::Davidian { degree: 2 }, Effects::None), dealt(&rows, 1));
+    assert_eq!((fitted.converged, fitted.npar), (Some(true), normal.npar + 2));
+    assert!(fitted.loglik.unwrap() > normal.loglik.unwrap() + 10.0);
+    let shape = fitted.latent.shape.as_ref().unwrap();
+    assert!(shape.skewness > 0.4, "{}", shape.skewness);
+    // Woods & Lin (2009): with the monomials' coefficients m = B⁻¹c for degree 2, B'B = E z^(i+j).
+    let (one, two) = (shape.parameters[0].estimate, shape.parameters[1].estimate);
+    let c = [one.sin(), one.cos() * two.sin(), one.cos() * two.cos()];
+    let root = 2f64.sqrt();
+    let m = [c[0] - c[2] / root, c[1], c[2] / root];
+    let h = |z: f64| {
+        (m[0] + m[1] * z + m[2] * z * z).powi(2) * (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt()
+    };
+    let points = || (-2400..=2400).map(|k| f64::from(k) * 0.005);
+    let moment = |power: i32| points().map(|z| 0.005 * z.powi(power) * h(z)).sum::<f64>();
+    let (mean, sd) = (moment(1), (moment(2) - moment(1).powi(2)).sqrt());
+    let exact = brute_force(&fitted, &rows, |t| sd * h(mean + sd * t));
     assert!((fitted.loglik.unwrap() - exact).abs() < 1e-3, "{:?} {exact}", fitted.loglik);
 }
 
@@ -128,10 +159,12 @@ fn a_mixture_is_the_same_federated_pooled_masked_and_by_em() {
 
 #[test]
 fn site_effects_go_with_any_population() {
-    for effects in [Effects::Fixed, Effects::Random] {
-        let fitted = fit(mixture(effects), dealt(&skewed(900, 11), 6));
-        assert_eq!(fitted.converged, Some(true), "{effects:?}");
-        assert!(fitted.rounds <= 20, "{effects:?} {}", fitted.rounds);
+    let (mixture, curve) = (Family::Mixture { components: 2 }, Family::Davidian { degree: 2 });
+    for (family, effects) in [(mixture, Effects::Fixed), (mixture, Effects::Random), (curve, Effects::Fixed)]
+    {
+        let fitted = fit(shaped(family, effects), dealt(&skewed(900, 11), 6));
+        assert_eq!(fitted.converged, Some(true), "{family} {effects:?}");
+        assert!(fitted.rounds <= 20, "{family} {effects:?} {}", fitted.rounds);
         // Rows were dealt out: sites hardly differ.
         assert!(fitted.sites.iter().all(|site| site.effect.unwrap().abs() < 4.0 * site.se.unwrap()));
     }

@@ -11,6 +11,7 @@ use fedirt_data::{
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::{Covariance, Fit, FitSite, Warning};
+use fedirt_model::population::Population;
 use fedirt_model::private::MissingAnswers;
 use fedirt_model::responses::{ResponseTable, TableError};
 use fedirt_model::statistics::Mode;
@@ -301,7 +302,7 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     let mut plan = Plan {
         items,
         effects: options.effects.unwrap_or(if several { Effects::Fixed } else { Effects::None }),
-        population: options.quadrature.into(),
+        population: Population::of(options.population, options.quadrature),
         settings: options.settings.clone(),
         publish_effects: true,
         secrecy: Secrecy::BySite,

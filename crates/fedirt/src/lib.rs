@@ -198,12 +198,13 @@ pub use fedirt_data::Description;
 pub use fedirt_data::results;
 
 /// ```
-/// use fedirt::{AlgorithmKind, Effects, FitOptions, GridSpec, Settings, Weighting};
+/// use fedirt::{AlgorithmKind, Effects, Family, FitOptions, GridSpec, Settings, Weighting};
 ///
 /// let options = FitOptions {
 ///     effects: Some(Effects::Random),
 ///     settings: Settings { algorithm: AlgorithmKind::Em, max_rounds: 500, ..Settings::default() },
 ///     quadrature: GridSpec { nodes: 41, range: 5.0, weighting: Weighting::Density },
+///     population: Family::Mixture { components: 2 },
 ///     ..FitOptions::default()
 /// };
 /// assert!(options.problems().is_empty());
@@ -211,6 +212,7 @@ pub use fedirt_data::results;
 pub use fedirt_model::{
     centre::{AlgorithmKind, Settings},
     exchange::Effects,
+    population::Family,
     quadrature::{GridSpec, Weighting},
 };
 

@@ -4,8 +4,9 @@ use fedirt_data::{Audience, BookletItems, CodebookItem, FixedItem};
 use fedirt_model::centre::{AlgorithmKind, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, SlopeRule};
+use fedirt_model::population::Family;
 use fedirt_model::private::MissingAnswers;
-use fedirt_model::quadrature::GridSpec;
+use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_privacy::accountant::{AccountantError, Delta, Epsilon};
 use std::fmt;
@@ -36,6 +37,8 @@ pub struct FitOptions {
     pub mode: FitMode,
     /// The grid over ability.
     pub quadrature: GridSpec,
+    /// How ability is distributed. The parameters of a family other than the normal are estimated with those of the items.
+    pub population: Family,
     /// Algorithm, tolerance, rounds.
     pub settings: Settings,
     /// Whether the model is checked at the estimates.
@@ -85,6 +88,7 @@ impl Default for FitOptions {
             effects: None,
             mode: FitMode::Plain,
             quadrature: GridSpec::default(),
+            population: Family::Normal,
             settings: Settings::default(),
             diagnostics: DiagnosticsWish::default(),
         }
@@ -184,6 +188,8 @@ pub enum OptionProblem {
     LocalEpochs(usize),
     /// The algorithm needs each site's own numbers, which `secure` hides.
     SecureAlgorithm(AlgorithmKind),
+    /// The algorithm, the weights of the grid or the mode knows the normal population only.
+    NormalOnly(Family, &'static str),
     /// ε is out of range.
     Epsilon(f64, AccountantError),
     /// δ is out of range.
@@ -241,6 +247,9 @@ impl OptionProblem {
                 named("secure", "mode"),
                 algorithm.name()
             ),
+            Self::NormalOnly(family, who) => {
+                format!("{} {family}: {who} the normal population only", named("population", "population"))
+            }
             Self::Epsilon(x, error) => format!("{} {x}: {error}", named("epsilon", "epsilon")),
             Self::Delta(x, error) => format!("{} {x}: {error}", named("delta", "delta")),
             Self::SiteSd(x) => {
@@ -305,10 +314,16 @@ impl FitOptions {
         need(positive(settings.learning_rate), OptionProblem::LearningRate(settings.learning_rate));
         need(settings.local_epochs >= 1, OptionProblem::LocalEpochs(settings.local_epochs));
         let algorithm = settings.algorithm;
+        let sums = matches!(algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
+        let normal = |who| OptionProblem::NormalOnly(self.population, who);
+        if self.population != Family::Normal {
+            need(sums, normal("other algorithms than newton and em know"));
+            need(grid.weighting == Weighting::Density, normal("the weights of the paper know"));
+            need(!matches!(self.mode, FitMode::Private(_)), normal("private fits know"));
+        }
         match &self.mode {
             FitMode::Plain => {}
             FitMode::Secure { .. } => {
-                let sums = matches!(algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
                 need(sums, OptionProblem::SecureAlgorithm(algorithm));
             }
             FitMode::Private(private) => {

@@ -15,7 +15,9 @@ use page::section;
 pub use study::{StudyPage, StudySection, study_page};
 
 use crate::figure::Figure;
-use crate::{convergence, expected_score, item_parameters, site_effects, test_information, wright_map};
+use crate::{
+    ability_density, convergence, expected_score, item_parameters, site_effects, test_information, wright_map,
+};
 
 /// What the viewer of items needs before and after the parts that every page has.
 const MODELS: [&str; 2] = [include_str!("../../assets/curves.js"), include_str!("../../assets/draw.js")];
@@ -36,6 +38,9 @@ pub fn report(fit: &Fit) -> String {
         figures(out, &[("test-information", test_information(fit)), ("expected-score", expected_score(fit))]);
     });
     section(&mut out, "scale", "Students and items on one scale", |out| {
+        if fit.latent.shape.is_some() {
+            html::figure_with_table(out, "ability-density", &ability_density(fit));
+        }
         figures(out, &[("wright-map", wright_map(fit)), ("item-parameters", item_parameters(fit))]);
     });
     section(&mut out, "sites", "Sites", |out| {

@@ -86,6 +86,11 @@ fn data_and_model(fit: &Fit) -> Vec<(&'static str, String)> {
         ("Latent mean", with_error(Some(fit.latent.mean), fit.latent.se_mean)),
         ("Latent SD", with_error(Some(fit.latent.sd), fit.latent.se_sd)),
     ];
+    if let Some(shape) = &fit.latent.shape {
+        facts.push(("Distribution of ability", shape.population.clone()));
+        facts.push(("Its skewness", text::reading(shape.skewness, 2)));
+        facts.push(("Its excess kurtosis", text::reading(shape.kurtosis, 2)));
+    }
     if fit.effects == "random" {
         facts.push(("SD between sites", with_error(fit.site_sd, fit.se_site_sd)));
     }

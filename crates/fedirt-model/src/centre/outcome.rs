@@ -280,14 +280,19 @@ fn latent_shape(
     let grid = population.at(estimates);
     let parameter =
         |(h, name): (usize, String)| LatentParameter { name, estimate: estimates[h], se: se(first + h) };
+    let weights: Vec<f64> = grid.log_weights().iter().map(|w| w.exp()).collect();
+    let [skewness, kurtosis] =
+        [3, 4].map(|power| grid.nodes().iter().zip(&weights).map(|(v, w)| w * v.powi(power)).sum::<f64>());
     let reported =
         |c: Component| Component { mean: scale.mean + scale.sd * c.mean, sd: scale.sd * c.sd, ..c };
     Some(LatentShape {
-        population: population.name(),
+        population: population.family.to_string(),
         parameters: population.parameters().into_iter().enumerate().map(parameter).collect(),
         components: population.components(estimates).into_iter().map(reported).collect(),
         theta: grid.nodes().iter().map(|v| scale.mean + scale.sd * v).collect(),
-        weights: grid.log_weights().iter().map(|w| w.exp()).collect(),
+        weights,
+        skewness,
+        kurtosis: kurtosis - 3.0,
     })
 }
 

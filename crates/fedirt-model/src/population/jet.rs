@@ -49,6 +49,16 @@ impl Jet {
         self.chain(x.ln(), 1.0 / x, -1.0 / (x * x))
     }
 
+    pub(super) fn sin(&self) -> Self {
+        let (sin, cos) = self.value.sin_cos();
+        self.chain(sin, cos, -sin)
+    }
+
+    pub(super) fn cos(&self) -> Self {
+        let (sin, cos) = self.value.sin_cos();
+        self.chain(cos, -sin, -cos)
+    }
+
     /// The same without its dependence on the last parameter.
     pub(super) fn without_last(&self) -> Self {
         let k = self.first.len();

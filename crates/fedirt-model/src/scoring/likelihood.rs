@@ -68,20 +68,19 @@ impl RowScorer<'_> {
         mode.map_or(Score::NONE, |t| Score::with_information(t, information))
     }
 
-    /// Mode of the posterior, with SE = 1/√(−l''(t̂) + 1/sd²).
+    /// Mode of the posterior, with SE = 1/√(−l''(t̂) − q''(t̂)) and the log density q of the prior.
     ///
-    /// l'(t̂) − (t̂ − mean)/sd² = 0 (Samejima 1969; Mislevy & Bock 1982). The information is the observed one
-    /// plus the prior's, as in mirt. Finite for every row.
+    /// l'(t̂) + q'(t̂) = 0, in a normal population q' = −(t̂ − mean)/sd² (Samejima 1969; Mislevy & Bock 1982). The information is
+    /// the observed one plus the prior's, as in mirt. Finite for every row.
     pub(super) fn map(&mut self, row: &[u8]) -> Score {
         let scorer = self.scorer;
-        let Prior { mean, sd } = scorer.prior;
-        let precision = (sd * sd).recip();
         self.log_posterior(row);
         let mut information = 0.0;
         let mode = scorer.mode(&self.on_grid, |t| {
             let (first, second) = scorer.slopes(row, t, &mut self.node);
-            information = precision - second;
-            (first - (t - mean) * precision, second - precision)
+            let [_, pull, stiffness] = scorer.log_prior(t);
+            information = -second - stiffness;
+            (first + pull, second + stiffness)
         });
         mode.map_or(Score::NONE, |t| Score::with_information(t, information))
     }

@@ -18,6 +18,7 @@ use std::sync::OnceLock;
 use rayon::prelude::*;
 
 use crate::items::{AbilityNode, ItemModel};
+use crate::population::Population;
 use crate::quadrature::{Grid, GridSpec};
 use crate::responses::{MISSING, ResponseTable};
 use table::Table;
@@ -43,6 +44,15 @@ pub struct Prior {
     pub mean: f64,
     /// Standard deviation.
     pub sd: f64,
+}
+
+/// How ability is distributed in standardised form, where it is not normal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shape {
+    /// Its family.
+    pub population: Population,
+    /// The parameters of the family.
+    pub parameters: Vec<f64>,
 }
 
 /// How ability is estimated.
@@ -113,6 +123,9 @@ pub enum ScoringError {
         /// SD given.
         sd: f64,
     },
+    /// Parameters that the population does not have.
+    #[error("the parameters of the distribution of ability are not those of {0}")]
+    Shape(String),
     /// The grid has fewer than three nodes or no width.
     #[error("the grid needs at least three nodes and a positive range")]
     Grid,
@@ -147,6 +160,7 @@ pub enum ScoringError {
 pub struct Scorer {
     items: Vec<ScoredItem>,
     prior: Prior,
+    shape: Option<Shape>,
     range: f64,
     grid: Table,
     log_weights: Vec<f64>,
@@ -181,9 +195,36 @@ impl Scorer {
             range: spec.range,
             items,
             prior,
+            shape: None,
             fine: OnceLock::new(),
             information: OnceLock::new(),
         })
+    }
+
+    /// The same with ability of another shape around the prior's mean, in the prior's SD.
+    pub fn with_shape(mut self, shape: Shape) -> Result<Self, ScoringError> {
+        let Shape { population, parameters } = &shape;
+        if !population.exists() || !population.admissible(parameters) {
+            return Err(ScoringError::Shape(population.family.to_string()));
+        }
+        let grid = population.at(parameters);
+        if grid.len() != self.log_weights.len() {
+            return Err(ScoringError::Grid);
+        }
+        self.log_weights = grid.log_weights().to_vec();
+        self.shape = Some(shape);
+        Ok(self)
+    }
+
+    /// log f of the prior at an ability, up to a constant, with its first two derivatives.
+    fn log_prior(&self, ability: f64) -> [f64; 3] {
+        let Prior { mean, sd } = self.prior;
+        let v = (ability - mean) / sd;
+        let [value, first, second] = match &self.shape {
+            None => [-0.5 * v * v, -v, -1.0],
+            Some(shape) => shape.population.log_density_at(&shape.parameters, v),
+        };
+        [value, first / sd, second / (sd * sd)]
     }
 
     /// The items, in the order of a row's cells.

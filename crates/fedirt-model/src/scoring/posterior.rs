@@ -68,8 +68,7 @@ impl RowScorer<'_> {
         let (from, to) = self.window(row);
         let nodes = &fine.nodes()[from..=to];
         self.on_fine.clear();
-        let Prior { mean, sd } = self.scorer.prior;
-        self.on_fine.extend(nodes.iter().map(|t| -0.5 * ((t - mean) / sd).powi(2)));
+        self.on_fine.extend(nodes.iter().map(|t| self.scorer.log_prior(*t)[0]));
         fine.add_log_likelihood(row, from, &mut self.on_fine);
         let top = self.on_fine[best(&self.on_fine)];
         self.on_fine.iter_mut().for_each(|p| *p = (*p - top).exp());

@@ -7,6 +7,8 @@ use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::design::MAX_CATEGORIES;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
+use fedirt_model::population::Family;
+use fedirt_model::quadrature::Weighting;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon};
 use fedirt_privacy::secure::{Protection, SiteId, StudyId, Thresholds, has_unseen};
@@ -160,6 +162,22 @@ impl StudyPlan {
             model.range > 0.0 && model.range <= 20.0,
             PlanField::Range,
             "model.range: a number above 0 and at most 20 is needed",
+        );
+        let shaped = model.population != Family::Normal;
+        need(
+            !shaped || matches!(model.algorithm, AlgorithmKind::Newton | AlgorithmKind::Em),
+            PlanField::Population,
+            "model.population: other algorithms than newton and em know the normal population only",
+        );
+        need(
+            !shaped || model.quadrature == Weighting::Density,
+            PlanField::Population,
+            "model.population: quadrature = \"paper\" knows the normal population only",
+        );
+        need(
+            !shaped || self.mode != Mode::Private,
+            PlanField::Population,
+            "model.population: private knows the normal population only",
         );
         need(model.max_rounds >= 4, PlanField::MaxRounds, "model.max_rounds: at least 4 are needed");
         let sums_alone = matches!(model.algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);

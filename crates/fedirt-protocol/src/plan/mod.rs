@@ -13,6 +13,7 @@ use crate::terms::{Deadlines, OnLoss, Terms, most_exchanges};
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::name_in_first_format;
+use fedirt_model::population::{Family, Population};
 use fedirt_model::private::{MissingAnswers, ROUND_SHARES};
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::questions::diagnose::Diagnostic;
@@ -128,6 +129,9 @@ pub struct ModelPlan {
     pub range: f64,
     /// Weights of the nodes.
     pub quadrature: Weighting,
+    /// How ability is distributed: `normal`, or a family whose parameters are estimated with those of the items.
+    #[serde(with = "family", skip_serializing_if = "is_normal")]
+    pub population: Family,
     /// What sites send at the estimates, once, to see whether the model is right.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -144,8 +148,27 @@ impl Default for ModelPlan {
             nodes: grid.nodes,
             range: grid.range,
             quadrature: grid.weighting,
+            population: Family::Normal,
             diagnostics: Vec::new(),
         }
+    }
+}
+
+fn is_normal(family: &Family) -> bool {
+    *family == Family::Normal
+}
+
+/// A family by its name, such as `"mixture:2"`.
+mod family {
+    use fedirt_model::population::Family;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(family: &Family, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(family)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Family, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -308,6 +331,8 @@ pub enum PlanField {
     Nodes,
     /// `model.range`.
     Range,
+    /// `model.population`.
+    Population,
     /// `model.max_rounds`.
     MaxRounds,
     /// `[privacy]`.
@@ -433,8 +458,10 @@ impl StudyPlan {
                 })
                 .collect(),
             effects: model.effects,
-            population: GridSpec { nodes: model.nodes, range: model.range, weighting: model.quadrature }
-                .into(),
+            population: Population::of(
+                model.population,
+                GridSpec { nodes: model.nodes, range: model.range, weighting: model.quadrature },
+            ),
             settings: Settings {
                 algorithm: model.algorithm,
                 tolerance: model.tolerance,

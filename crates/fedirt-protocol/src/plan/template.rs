@@ -52,6 +52,9 @@ compare_starts = false
 nodes = 61
 range = 6.0
 quadrature = "density"
+# How ability is distributed: "normal", or with parameters that are estimated in the same rounds: "mixture:2" (to 4) normals,
+# or "davidian:2" (to 8), a smooth curve.
+population = "normal"
 {diagnostics}
 {privacy}[deadlines]
 # Seconds. Left out, join_seconds means: as long as it takes.

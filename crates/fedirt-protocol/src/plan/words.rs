@@ -5,6 +5,7 @@ use crate::private::large_delta;
 use crate::statement::against_a_site;
 use crate::terms::OnLoss;
 use fedirt_model::exchange::Effects;
+use fedirt_model::population::Family;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
 
@@ -92,6 +93,12 @@ impl StudyPlan {
             (_, true) => "The effect of each site is published by name.".into(),
             (_, false) => "Each site learns its own effect; nobody else does.".into(),
         });
+        if self.model.population != Family::Normal {
+            words.push(format!(
+                "Ability is not taken to be normal: the parameters of its distribution ({}) are estimated with those of the items, in the same rounds.",
+                self.model.population
+            ));
+        }
         words.push(match self.most_rounds() {
             2 => "Two rounds are answered.".into(),
             most => format!(

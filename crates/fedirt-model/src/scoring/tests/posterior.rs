@@ -88,3 +88,44 @@ fn plausible_values_follow_the_posterior_distribution() {
     // Kolmogorov–Smirnov at 0.001: 1.95/√n.
     assert!(worst < 1.95 / (draws.len() as f64).sqrt(), "{worst}");
 }
+
+#[test]
+fn scores_know_the_shape_of_ability() {
+    use crate::population::{Family, Population};
+    let family = Family::Mixture { components: 2 };
+    let population = Population { family, ..Population::default() };
+    let parameters = vec![-0.7, 1.9, -0.3];
+    let parts = population.components(&parameters);
+    let density = |v: f64| -> f64 {
+        parts.iter().map(|c| c.weight * (-0.5 * ((v - c.mean) / c.sd).powi(2)).exp() / c.sd).sum()
+    };
+    let prior = Prior { mean: 0.4, sd: 1.3 };
+    let shape = Shape { population, parameters: parameters.clone() };
+    let scorer = scorer(&mixed(), prior).with_shape(shape).unwrap();
+    for row in mixed_rows().iter().step_by(5) {
+        let points = || (0..8001).map(|n| 0.002 * f64::from(n) - 8.0);
+        let posterior = |v: f64| log_likelihood(&mixed(), row, prior.mean + prior.sd * v).exp() * density(v);
+        let total: f64 = points().map(posterior).sum();
+        let moment = |power: i32| {
+            points().map(|v| posterior(v) * (prior.mean + prior.sd * v).powi(power)).sum::<f64>() / total
+        };
+        let (mean, sd) = score(&scorer, row, Method::Eap);
+        let want = (moment(1), (moment(2) - moment(1).powi(2)).sqrt());
+        assert!((mean - want.0).abs() < 1e-5 && (sd - want.1).abs() < 1e-5, "{mean} {sd} {want:?}");
+        // No point of the fine grid is more likely than the mode.
+        let (mode, _) = score(&scorer, row, Method::Map);
+        let at_mode = posterior((mode - prior.mean) / prior.sd);
+        let best = points().map(posterior).fold(0.0, f64::max);
+        assert!(at_mode >= best * (1.0 - 1e-9), "{mode}");
+        let mut values = [0.0; 4000];
+        scorer.row_scorer().plausible_values(row, &mut seeded(3), &mut values).unwrap();
+        let drawn = values.iter().sum::<f64>() / values.len() as f64;
+        assert!((drawn - mean).abs() < 5.0 * sd / (values.len() as f64).sqrt(), "{drawn} {mean}");
+    }
+    let damaged = Shape { population, parameters: vec![0.0] };
+    assert!(matches!(scorer_of(prior).with_shape(damaged), Err(ScoringError::Shape(_))));
+}
+
+fn scorer_of(prior: Prior) -> Scorer {
+    Scorer::new(mixed(), prior, GridSpec::default()).unwrap()
+}

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, ALIASES, ItemModel, MODELS};
+use fedirt_model::population::Family;
 use fedirt_model::private::MissingAnswers;
 use fedirt_model::quadrature::Weighting;
 use fedirt_model::questions::diagnose::Diagnostic;
@@ -117,6 +118,9 @@ pub(crate) struct FitArgs {
     /// Items with given parameters, which anchor the scale (CSV: item, a, d or b; the items.csv of a fit can be used)
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub fixed_items: Option<PathBuf>,
+    /// Distribution of ability: normal, mixture:G (of G normals) or davidian:K (a smooth curve of degree K), estimated with the items
+    #[arg(long, value_name = "FAMILY", default_value = "normal", help_heading = "Model")]
+    pub population: Family,
     /// How the likelihood is maximised
     #[arg(long, value_name = "NAME", default_value = "newton", help_heading = "Estimation")]
     pub algorithm: AlgorithmArg,
@@ -252,6 +256,7 @@ impl FitArgs {
 const FIT_EXAMPLES: &str = "Examples:
   fedirt fit schools.csv --site school
   fedirt fit north.csv south.csv west.csv --model grm --effects random --out results
+  fedirt fit exam.csv --population mixture:2 --out skewed
   fedirt fit exam.csv --item-model essay=gpcm --missing 9,99 --json > fit.json
 
 Exit status: 0 converged, 1 not converged (results are written), 2 bad input or usage.";

@@ -26,6 +26,7 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
             range: args.range.unwrap_or(grid.range),
             ..grid
         },
+        population: args.population,
         settings: settings(args),
         diagnostics: if args.no_diagnostics || !args.diagnostics.is_empty() {
             DiagnosticsWish::These(args.diagnostics.clone())

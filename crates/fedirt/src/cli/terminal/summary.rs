@@ -67,6 +67,11 @@ fn data(fit: &Fit) -> Vec<Fact> {
         ("Latent mean", with_error(Some(fit.latent.mean), fit.latent.se_mean)),
         ("Latent SD", with_error(Some(fit.latent.sd), fit.latent.se_sd)),
     ];
+    if let Some(shape) = &fit.latent.shape {
+        facts.push(("Ability", shape.population.clone()));
+        facts.push(("Skewness", fixed(Some(shape.skewness), 2)));
+        facts.push(("Excess kurtosis", fixed(Some(shape.kurtosis), 2)));
+    }
     if fit.effects == "random" {
         facts.push(("SD between sites", with_error(fit.site_sd, fit.se_site_sd)));
     }
