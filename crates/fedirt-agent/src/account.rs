@@ -2,13 +2,13 @@
 
 use super::AgentError;
 use super::home::{Home, LEDGER, LEDGER_HEAD};
-use super::journal::Record;
+use super::journal::JournalEvent;
 use super::responses::OwnResponses;
 use super::store::{Lock, Readers};
 use super::study::{Study, StudyFolder};
 use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
 use fedirt_privacy::hash_chain::{Head, whole_lines};
-use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Label, Ledger, Refusal};
+use fedirt_privacy::ledger::{AccountOpening, Budget, Label, Ledger, LedgerEntry, LedgerRefusal};
 use fedirt_privacy::secure::StudyId;
 use fedirt_protocol::Terms;
 use fedirt_protocol::message::Turn;
@@ -134,10 +134,10 @@ impl Account {
         let ledger = read_and_mend(&self.home, &lock)?;
         match ledger.propose(entry) {
             // The program stopped after this line, before anything was sent on the strength of it.
-            Err(Refusal::AlreadyDebited { question, .. }) if question == release.question => {
+            Err(LedgerRefusal::AlreadyDebited { question, .. }) if question == release.question => {
                 Ok(Ok(ledger.head().to_string()))
             }
-            Err(Refusal::AlreadyDebited { .. }) => Ok(Err(format!(
+            Err(LedgerRefusal::AlreadyDebited { .. }) => Ok(Err(format!(
                 "{} of {} was paid for with another question: a second answer would be a release for nothing. The study's folder was set back; it cannot go on here",
                 release.turn, terms.study
             ))),
@@ -150,7 +150,7 @@ impl Account {
         }
     }
 
-    fn entry(&self, terms: &Terms, release: &Release) -> Result<Entry, String> {
+    fn entry(&self, terms: &Terms, release: &Release) -> Result<LedgerEntry, String> {
         let time = self.home.now().to_string();
         release.ledger_entry(terms, &self.subjects, &time).map_err(|e| e.to_string())
     }
@@ -162,9 +162,9 @@ fn note_head(home: &Home, head: Head) -> Result<(), AgentError> {
 }
 
 /// A refusal with what the officer can do.
-fn advice(refusal: &Refusal) -> String {
+fn advice(refusal: &LedgerRefusal) -> String {
     match refusal {
-        Refusal::NoAccount { population } => {
+        LedgerRefusal::NoAccount { population } => {
             format!("{refusal} (`fedirt site budget \"{population}\" --epsilon E`)")
         }
         _ => refusal.to_string(),
@@ -185,7 +185,7 @@ pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
     }
     for study in home.studies()? {
         for entry in home.study(&study)?.entries()? {
-            if let Record::Debited { ledger_head, turn, .. } = &entry.record
+            if let JournalEvent::Debited { ledger_head, turn, .. } = &entry.record
                 && !ledger.has_head(ledger_head)
             {
                 return Err(AgentError::Mismatch(format!(
@@ -207,7 +207,7 @@ pub fn check_journal(home: &Home, study: &StudyFolder) -> Result<(), AgentError>
     let entries = study.entries()?;
     for (round, attempt) in ledger.debits_of(&name) {
         let known = entries.iter().any(|entry| {
-            matches!(&entry.record, Record::Committed { turn, .. }
+            matches!(&entry.record, JournalEvent::Committed { turn, .. }
                 if (u64::from(turn.round), u64::from(turn.attempt)) == (round, attempt))
         });
         if !known {
@@ -275,7 +275,7 @@ pub fn open_account(home: &Home, population: &str, epsilon: f64, delta: f64) -> 
     check_ledger(home)?;
     let ledger = read_and_mend(home, &lock)?;
     let (population, time) = (label(population)?, label(&home.now().to_string())?);
-    let line = ledger.propose(Entry::Open(AccountOpening { population, budget, time }));
+    let line = ledger.propose(LedgerEntry::Open(AccountOpening { population, budget, time }));
     let line = line.map_err(|refusal| wrong(refusal.to_string()))?;
     home.store().append(LEDGER, line.text().as_bytes())?;
     note_head(home, line.head())

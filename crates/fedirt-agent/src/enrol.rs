@@ -2,7 +2,7 @@
 
 use super::AgentError;
 use super::home::Home;
-use super::journal::Record;
+use super::journal::JournalEvent;
 use super::responses::OwnResponses;
 use super::study::{Connection, Study};
 use super::transcript::Transcript;
@@ -100,7 +100,7 @@ pub fn accept(
     };
     folder.keep_plan(text, &connection)?;
     let (mut journal, _) = folder.journal()?;
-    if journal.entries().iter().any(|e| matches!(e.record, Record::Over | Record::Withdrawn)) {
+    if journal.entries().iter().any(|e| matches!(e.record, JournalEvent::Over | JournalEvent::Withdrawn)) {
         return Err(AgentError::Mismatch(format!(
             "{} is over for this site (see `fedirt site status`). To take part again, ask for an invitation to a study of another name; {} stays where it is, for its journal shows whether the ledger is whole",
             folder.name(),
@@ -124,8 +124,8 @@ pub fn accept(
     let request = EnrolRequest { secret: invitation.secret, enrolment };
     transport.enrol(&codec::encode(&request)?)?;
     transcript.acknowledged(&message)?;
-    if !journal.entries().iter().any(|e| matches!(e.record, Record::Enrolled { .. })) {
-        journal.append(Record::Enrolled {
+    if !journal.entries().iter().any(|e| matches!(e.record, JournalEvent::Enrolled { .. })) {
+        journal.append(JournalEvent::Enrolled {
             site: invitation.site.clone(),
             plan_sha256: connection.plan_sha256,
             key_fingerprint: fingerprint.to_string(),

@@ -17,18 +17,18 @@ const LABEL: &[u8] = b"fedirt journal 1\n";
 
 /// What a line says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct JournalEntry {
     /// When.
     pub time: String,
     /// What.
     #[serde(flatten)]
-    pub record: Record,
+    pub record: JournalEvent,
 }
 
 /// What happened. Secrets and uploads are named by their hashes only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Record {
+pub enum JournalEvent {
     /// The officer approved the plan, and the site's key was enrolled.
     Enrolled {
         /// Name of the site.
@@ -132,7 +132,7 @@ pub(super) struct Journal {
     home: Home,
     file: String,
     head: Head,
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
 }
 
 /// Lower-case hexadecimal SHA-256.
@@ -150,7 +150,7 @@ fn follow(head: Head, line: &str) -> Option<(&str, Head)> {
 }
 
 /// What the whole lines of a journal say: entries and head.
-fn replay(location: &dyn Fn() -> String, whole: &[u8]) -> Result<(Vec<Entry>, Head), AgentError> {
+fn replay(location: &dyn Fn() -> String, whole: &[u8]) -> Result<(Vec<JournalEntry>, Head), AgentError> {
     let (mut entries, mut head) = (Vec::new(), Head::EMPTY);
     for line in lines(whole) {
         let broken = |reason: &str| AgentError::tampered(location(), Some(entries.len() + 1), reason);
@@ -183,14 +183,14 @@ impl Journal {
     }
 
     /// Reads and verifies without changing anything; a torn last line is left out.
-    pub(super) fn read(home: &Home, file: &str) -> Result<Vec<Entry>, AgentError> {
+    pub(super) fn read(home: &Home, file: &str) -> Result<Vec<JournalEntry>, AgentError> {
         let bytes = home.store().read(file)?.unwrap_or_default();
         Ok(replay(&|| home.location(file), whole_lines(&bytes))?.0)
     }
 
     /// Appends a line; it survives a crash when this returns.
-    pub(super) fn append(&mut self, record: Record) -> Result<(), AgentError> {
-        let entry = Entry { time: self.home.now().to_string(), record };
+    pub(super) fn append(&mut self, record: JournalEvent) -> Result<(), AgentError> {
+        let entry = JournalEntry { time: self.home.now().to_string(), record };
         let text = serde_json::to_string(&entry).expect("entries have text keys and finite numbers");
         let head = self.head.after(LABEL, &text);
         let line = format!("{{\"entry\":{text},\"sha256\":\"{head}\"}}\n");
@@ -201,7 +201,7 @@ impl Journal {
     }
 
     /// What has happened.
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[JournalEntry] {
         &self.entries
     }
 

@@ -1,10 +1,10 @@
 //! The journal for people.
 
-use super::journal::Record;
+use super::journal::JournalEvent;
 use fedirt_data::text::{counted, grouped};
 use fedirt_protocol::site::Release;
 
-impl Record {
+impl JournalEvent {
     /// What happened, in a sentence without its full stop.
     pub fn in_words(&self) -> String {
         match self {

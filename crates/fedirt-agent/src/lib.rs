@@ -53,7 +53,7 @@ pub use home::system_clock;
 pub use home::{Clock, Home};
 #[cfg(feature = "https")]
 pub use https::Https;
-pub use journal::{Entry, Record};
+pub use journal::{JournalEntry, JournalEvent};
 pub use ledger_lines::{LedgerLine, LedgerTable, ledger_table};
 pub use officer::{Answer, News, Officer, RosterAnswer};
 pub use policy_file::TEMPLATE as POLICY_TEMPLATE;
@@ -63,7 +63,7 @@ pub use responses::{OwnResponses, PlanMismatch, for_plan};
 pub use responses::{read_files, read_for_plan};
 pub use results::{Own, write_results};
 pub use run::{Agent, End};
-pub use status::{StudyStatus, status};
+pub use status::{SiteStudyStatus, status};
 #[cfg(feature = "files")]
 pub use store::DiskStore;
 pub use store::{Lock, MemoryStore, Store, StoreError};

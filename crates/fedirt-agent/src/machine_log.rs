@@ -5,7 +5,7 @@
 //! mask nor noise are ever written.
 
 use super::AgentError;
-use super::journal::{Entry, Journal, Record, sha256};
+use super::journal::{Journal, JournalEntry, JournalEvent, sha256};
 use super::store::Readers;
 use super::study::StudyFolder;
 use data_encoding::{BASE64, HEXLOWER};
@@ -32,14 +32,14 @@ struct Needed {
     upload: Option<Turn>,
 }
 
-fn needed(entries: &[Entry]) -> Needed {
+fn needed(entries: &[JournalEntry]) -> Needed {
     let mut needed = Needed::default();
     for entry in entries {
         match &entry.record {
             // A new round: the last one is closed, and its answer will not be asked for again.
-            Record::Hello { turn, .. } => needed = Needed { hello: Some(*turn), upload: None },
-            Record::Upload { turn, .. } => needed = Needed { hello: None, upload: Some(*turn) },
-            Record::Over | Record::Withdrawn => needed = Needed::default(),
+            JournalEvent::Hello { turn, .. } => needed = Needed { hello: Some(*turn), upload: None },
+            JournalEvent::Upload { turn, .. } => needed = Needed { hello: None, upload: Some(*turn) },
+            JournalEvent::Over | JournalEvent::Withdrawn => needed = Needed::default(),
             _ => {}
         }
     }
@@ -85,12 +85,12 @@ impl MachineLog {
     /// Writes an event down: it is on the disk when this returns.
     pub(super) fn keep(&mut self, event: &SiteEvent) -> Result<(), AgentError> {
         let record = match event {
-            SiteEvent::Approved { fingerprint, verified } => Record::Approved {
+            SiteEvent::Approved { fingerprint, verified } => JournalEvent::Approved {
                 fingerprint: Fingerprint::from(*fingerprint).to_string(),
                 roster_sha256: HEXLOWER.encode(fingerprint),
                 verified: verified.clone(),
             },
-            SiteEvent::Pinned(shared) => Record::Pinned {
+            SiteEvent::Pinned(shared) => JournalEvent::Pinned {
                 sites: Roster::decode(&shared.roster)
                     .map(|roster| roster.entries().keys().map(ToString::to_string).collect())
                     .unwrap_or_default(),
@@ -98,20 +98,24 @@ impl MachineLog {
             },
             SiteEvent::Hello { turn, secret, hello } => {
                 self.folder.replace(&in_secrets(&key_name(*turn)), secret, Readers::Owner)?;
-                Record::Hello { turn: *turn, message: BASE64.encode(hello), secret_sha256: sha256(secret) }
+                JournalEvent::Hello {
+                    turn: *turn,
+                    message: BASE64.encode(hello),
+                    secret_sha256: sha256(secret),
+                }
             }
-            SiteEvent::Committed { turn, question, mu_squared } => Record::Committed {
+            SiteEvent::Committed { turn, question, mu_squared } => JournalEvent::Committed {
                 turn: *turn,
                 question_sha256: HEXLOWER.encode(question),
                 mu_squared: *mu_squared,
             },
-            SiteEvent::Released(release) => Record::Released(release.clone()),
+            SiteEvent::Released(release) => JournalEvent::Released(release.clone()),
             SiteEvent::Upload { turn, message } => {
                 let bytes = codec::encode(message)?;
                 self.folder.replace(&in_secrets(&upload_name(*turn)), &bytes, Readers::Owner)?;
-                Record::Upload { turn: *turn, bytes: bytes.len() as u64, sha256: sha256(&bytes) }
+                JournalEvent::Upload { turn: *turn, bytes: bytes.len() as u64, sha256: sha256(&bytes) }
             }
-            SiteEvent::Over => Record::Over,
+            SiteEvent::Over => JournalEvent::Over,
         };
         self.journal.append(record)?;
         match event {
@@ -122,7 +126,7 @@ impl MachineLog {
 
     /// Writes down that the site is out, and erases every secret of the rounds.
     pub(super) fn withdraw(&mut self) -> Result<(), AgentError> {
-        self.journal.append(Record::Withdrawn)?;
+        self.journal.append(JournalEvent::Withdrawn)?;
         self.tidy()
     }
 
@@ -130,24 +134,24 @@ impl MachineLog {
     /// knows the last of each.
     pub(super) fn events(&self) -> Result<Vec<SiteEvent>, AgentError> {
         let needed = needed(self.journal.entries());
-        let hello = |entry: &Entry| matches!(entry.record, Record::Hello { .. });
+        let hello = |entry: &JournalEntry| matches!(entry.record, JournalEvent::Hello { .. });
         let last_hello = self.journal.entries().iter().rposition(hello);
         let mut events = Vec::new();
         for (at, entry) in self.journal.entries().iter().enumerate() {
             let broken = |reason: &str| AgentError::tampered(self.journal.location(), Some(at + 1), reason);
             match &entry.record {
-                Record::Approved { roster_sha256, verified, .. } => {
+                JournalEvent::Approved { roster_sha256, verified, .. } => {
                     let bytes = HEXLOWER.decode(roster_sha256.as_bytes()).ok();
                     let fingerprint = bytes.and_then(|b| b.try_into().ok());
                     let fingerprint = fingerprint.ok_or_else(|| broken("the fingerprint is no hash"))?;
                     events.push(SiteEvent::Approved { fingerprint, verified: verified.clone() });
                 }
-                Record::Pinned { roster, .. } => {
+                JournalEvent::Pinned { roster, .. } => {
                     let bytes = BASE64.decode(roster.as_bytes()).ok();
                     let shared: Option<SharedRoster> = bytes.and_then(|b| codec::decode(&b).ok());
                     events.push(SiteEvent::Pinned(shared.ok_or_else(|| broken("the roster is no roster"))?));
                 }
-                Record::Hello { turn, message, secret_sha256 }
+                JournalEvent::Hello { turn, message, secret_sha256 }
                     if last_hello == Some(at) && needed.hello == Some(*turn) =>
                 {
                     let bytes = Zeroizing::new(self.side_file(&key_name(*turn), secret_sha256)?);
@@ -157,20 +161,20 @@ impl MachineLog {
                         BASE64.decode(message.as_bytes()).map_err(|_| broken("the hello is not base 64"))?;
                     events.push(SiteEvent::Hello { turn: *turn, secret, hello });
                 }
-                Record::Committed { turn, question_sha256, mu_squared } => {
+                JournalEvent::Committed { turn, question_sha256, mu_squared } => {
                     let bytes = HEXLOWER.decode(question_sha256.as_bytes()).ok();
                     let question = bytes.and_then(|b| b.try_into().ok());
                     let question = question.ok_or_else(|| broken("the question's hash is no hash"))?;
                     events.push(SiteEvent::Committed { turn: *turn, question, mu_squared: *mu_squared });
                 }
-                Record::Released(release) => events.push(SiteEvent::Released(release.clone())),
-                Record::Upload { turn, sha256, .. } if needed.upload == Some(*turn) => {
+                JournalEvent::Released(release) => events.push(SiteEvent::Released(release.clone())),
+                JournalEvent::Upload { turn, sha256, .. } if needed.upload == Some(*turn) => {
                     let bytes = self.side_file(&upload_name(*turn), sha256)?;
                     let message: ToCoordinator =
                         codec::decode(&bytes).map_err(|_| broken("the upload cannot be read"))?;
                     events.push(SiteEvent::Upload { turn: *turn, message });
                 }
-                Record::Over | Record::Withdrawn => events.push(SiteEvent::Over),
+                JournalEvent::Over | JournalEvent::Withdrawn => events.push(SiteEvent::Over),
                 _ => {}
             }
         }
@@ -193,16 +197,16 @@ impl MachineLog {
     pub(super) fn is_debited(&self, release: &Release) -> bool {
         let hash = release_hash(release);
         self.journal.entries().iter().any(|entry| {
-            matches!(&entry.record, Record::Debited { turn, release_sha256, .. }
+            matches!(&entry.record, JournalEvent::Debited { turn, release_sha256, .. }
                 if *turn == release.turn && *release_sha256 == hash)
         })
     }
 
     /// Writes a refusal down, once, and no more of them than somebody would read: a coordinator could go on asking.
     pub(super) fn refused(&mut self, turn: Option<Turn>, reason: String) -> Result<(), AgentError> {
-        let record = Record::Refused { turn, reason };
+        let record = JournalEvent::Refused { turn, reason };
         let refusals =
-            || self.journal.entries().iter().filter(|e| matches!(e.record, Record::Refused { .. }));
+            || self.journal.entries().iter().filter(|e| matches!(e.record, JournalEvent::Refused { .. }));
         if refusals().count() >= MOST_REFUSALS || refusals().any(|entry| entry.record == record) {
             return Ok(());
         }
@@ -212,7 +216,7 @@ impl MachineLog {
     /// Writes down that the ledger has an entry for a release.
     pub(super) fn debited(&mut self, release: &Release, ledger_head: String) -> Result<(), AgentError> {
         let release_sha256 = release_hash(release);
-        self.journal.append(Record::Debited { turn: release.turn, release_sha256, ledger_head })
+        self.journal.append(JournalEvent::Debited { turn: release.turn, release_sha256, ledger_head })
     }
 }
 

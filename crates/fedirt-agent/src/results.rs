@@ -1,4 +1,4 @@
-//! What a site keeps of a finished study: the fit, its own place, and scores of its own students.
+//! What a site keeps of a finished study: the fit, its own effect, and scores of its own students.
 
 use super::store::Readers;
 use super::study::in_results;
@@ -7,14 +7,14 @@ use fedirt_data::results::{csv, fit_json};
 use fedirt_data::{Errors, ItemBank, ScoreOptions, SiteScores};
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
-use fedirt_model::site::Place;
+use fedirt_model::site::EffectEstimate;
 use serde::Serialize;
 
 /// The site's own part of a result, to be scored and written down.
 #[derive(Debug)]
 pub struct Own {
-    /// Its place.
-    pub place: Option<Place>,
+    /// Its own effect, where it has one.
+    pub own_effect: Option<EffectEstimate>,
     /// Its rows.
     pub table: ResponseTable,
     /// Their identifiers, where the file has them.
@@ -23,7 +23,7 @@ pub struct Own {
 
 /// `own_place.json`: what this site alone knows.
 #[derive(Serialize)]
-struct OwnPlace<'a> {
+struct OwnEffectFile<'a> {
     format: &'a str,
     study: &'a str,
     site: &'a str,
@@ -43,10 +43,10 @@ pub fn write_results(
 ) -> Result<Vec<&'static str>, AgentError> {
     let keep = |name, content: &[u8]| study.folder.replace(&in_results(name), content, Readers::Usual);
     let published = fit.sites.iter().find(|site| site.name == study.connection.site);
-    let effect = own.place.and_then(|p| p.effect).or_else(|| published.and_then(|s| s.effect));
-    let se = own.place.and_then(|p| p.se).or_else(|| published.and_then(|s| s.se));
+    let effect = own.own_effect.and_then(|p| p.effect).or_else(|| published.and_then(|s| s.effect));
+    let se = own.own_effect.and_then(|p| p.se).or_else(|| published.and_then(|s| s.se));
     let ledger = ledger_table(home)?;
-    let place = OwnPlace {
+    let told = OwnEffectFile {
         format: "fedirt.own_place/1",
         study: study.folder.name(),
         site: &study.connection.site,
@@ -54,7 +54,7 @@ pub fn write_results(
         se,
         ledger_head: &ledger.head,
     };
-    let mut text = serde_json::to_vec_pretty(&place).expect("a place has text keys");
+    let mut text = serde_json::to_vec_pretty(&told).expect("an effect has text keys");
     text.push(b'\n');
     keep("own_place.json", &text)?;
     let mut names = vec!["own_place.json"];

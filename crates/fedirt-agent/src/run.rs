@@ -7,7 +7,7 @@
 use super::AgentError;
 use super::account::{Account, check_journal, check_ledger, known_populations};
 use super::home::Home;
-use super::journal::{Record, sha256};
+use super::journal::{JournalEvent, sha256};
 use super::machine_log::MachineLog;
 use super::officer::{Answer, News, Officer, RosterAnswer};
 use super::responses::OwnResponses;
@@ -18,7 +18,7 @@ use super::transport::{Transport, TransportError};
 use super::verified;
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
-use fedirt_model::site::Place;
+use fedirt_model::site::EffectEstimate;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Identity, SiteId};
 use fedirt_protocol::declaration::Declaration;
@@ -126,7 +126,7 @@ impl<T: Transport> Agent<T> {
         let population = population_of(home, &log, population)?;
         let account = Account::new(home, &population, &study, &own, &policy)?;
         let signed = declaration.sign(&study.terms, &study.site, &identity)?;
-        let joined = Record::Joined {
+        let joined = JournalEvent::Joined {
             population,
             students: declaration.students,
             rows_sha256: sha256(
@@ -234,9 +234,9 @@ impl<T: Transport> Agent<T> {
         &self.study
     }
 
-    /// The site's own place, which stays here.
-    pub fn place(&self) -> Option<Place> {
-        self.machine.place()
+    /// The site's own effect, which stays here.
+    pub fn own_effect(&self) -> Option<EffectEstimate> {
+        self.machine.own_effect()
     }
 
     /// The study, and the site's own rows for scoring at home.
@@ -403,7 +403,7 @@ impl<T: Transport> Agent<T> {
 /// open a new account with every new name.
 fn population_of(home: &Home, log: &MachineLog, given: Option<&str>) -> Result<String, AgentError> {
     let before = log.journal.entries().iter().find_map(|entry| match &entry.record {
-        Record::Joined { population, .. } => Some(population.as_str()),
+        JournalEvent::Joined { population, .. } => Some(population.as_str()),
         _ => None,
     });
     match given.or(before) {
@@ -415,11 +415,11 @@ fn population_of(home: &Home, log: &MachineLog, given: Option<&str>) -> Result<S
 /// Joining is written down once; afterwards the same students must be there, under the same name.
 fn check_joined(
     log: &mut MachineLog,
-    now: Record,
+    now: JournalEvent,
     account: &Account,
     study: &Study,
 ) -> Result<(), AgentError> {
-    let before = log.journal.entries().iter().find(|e| matches!(e.record, Record::Joined { .. }));
+    let before = log.journal.entries().iter().find(|e| matches!(e.record, JournalEvent::Joined { .. }));
     match before {
         Some(entry) if entry.record == now => Ok(()),
         Some(entry) => Err(AgentError::Mismatch(format!(

@@ -1,14 +1,14 @@
 //! Where a study stands, from its folder alone.
 
 use super::AgentError;
-use super::journal::Record;
+use super::journal::JournalEvent;
 use super::study::StudyFolder;
 use super::study_state::{OfficerChoices, StudyState};
 use serde::Serialize;
 
 /// A study's state at this site.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct StudyStatus {
+pub struct SiteStudyStatus {
     /// Study.
     pub study: String,
     /// This site's name there.
@@ -37,11 +37,11 @@ pub struct StudyStatus {
 }
 
 /// Reads where a study stands, with what the officer chose on the pages.
-pub fn status(folder: &StudyFolder, officer: OfficerChoices) -> Result<StudyStatus, AgentError> {
+pub fn status(folder: &StudyFolder, officer: OfficerChoices) -> Result<SiteStudyStatus, AgentError> {
     let study = folder.load()?;
     let entries = folder.entries()?;
     let state = folder.state_after(&entries, officer)?;
-    let mut status = StudyStatus {
+    let mut status = SiteStudyStatus {
         study: folder.name().to_owned(),
         site: study.connection.site,
         address: study.connection.address,
@@ -57,9 +57,9 @@ pub fn status(folder: &StudyFolder, officer: OfficerChoices) -> Result<StudyStat
     };
     for entry in entries {
         match entry.record {
-            Record::Upload { .. } => status.rounds_answered += 1,
-            Record::Joined { population, .. } => status.population = Some(population),
-            Record::Refused { reason, .. } => status.refusals.push(reason),
+            JournalEvent::Upload { .. } => status.rounds_answered += 1,
+            JournalEvent::Joined { population, .. } => status.population = Some(population),
+            JournalEvent::Refused { reason, .. } => status.refusals.push(reason),
             _ => {}
         }
     }

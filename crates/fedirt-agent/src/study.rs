@@ -1,6 +1,6 @@
 //! A study's folder: the approved plan, where the coordinator is, the site's key, and what has happened.
 
-use super::journal::{Entry, Journal, Record};
+use super::journal::{Journal, JournalEntry, JournalEvent};
 use super::store::{Lock, Readers};
 use super::study_state::{OfficerChoices, StudyState};
 use super::{AgentError, Home};
@@ -105,7 +105,11 @@ impl StudyFolder {
     }
 
     /// Where the study stands after what has happened, with what the officer chose on the pages.
-    pub fn state_after(&self, entries: &[Entry], officer: OfficerChoices) -> Result<StudyState, AgentError> {
+    pub fn state_after(
+        &self,
+        entries: &[JournalEntry],
+        officer: OfficerChoices,
+    ) -> Result<StudyState, AgentError> {
         Ok(StudyState::of(entries, officer, self.results()?.iter().any(|name| name == "fit.json")))
     }
 
@@ -120,7 +124,7 @@ impl StudyFolder {
     }
 
     /// What has happened so far, verified.
-    pub fn entries(&self) -> Result<Vec<Entry>, AgentError> {
+    pub fn entries(&self) -> Result<Vec<JournalEntry>, AgentError> {
         Journal::read(&self.home, &self.file(JOURNAL))
     }
 
@@ -168,7 +172,7 @@ impl StudyFolder {
     pub fn consent(&self, by: &str, asked: String, file_sha256: String) -> Result<(), AgentError> {
         let _lock = self.lock()?;
         let (mut journal, _) = self.journal()?;
-        journal.append(Record::Consented { by: by.to_owned(), asked, file_sha256 })
+        journal.append(JournalEvent::Consented { by: by.to_owned(), asked, file_sha256 })
     }
 
     /// One agent at a time.

@@ -1,7 +1,7 @@
 //! Where a study stands at a site: derived in one place, from the journal and what the officer chose on the pages. Pages,
 //! lists and the command line show this state and nothing of their own.
 
-use super::journal::{Entry, Record};
+use super::journal::{JournalEntry, JournalEvent};
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::site::Release;
 
@@ -46,28 +46,28 @@ pub enum StudyState {
 
 impl StudyState {
     /// The state that follows from a journal, the officer's choices, and whether results have been written.
-    pub fn of(entries: &[Entry], officer: OfficerChoices, has_results: bool) -> Self {
+    pub fn of(entries: &[JournalEntry], officer: OfficerChoices, has_results: bool) -> Self {
         let mut state = Self::KeyMade;
         for entry in entries {
             state = match &entry.record {
                 // The officer may approve what is sent more than once; what has happened since stays.
-                Record::Enrolled { .. } if !state.has_joined() => Self::Enrolled,
-                Record::Consented { .. } if !state.has_joined() => Self::Consented,
-                Record::Joined { .. } => Self::Joined,
-                Record::Approved { .. } => Self::RosterApproved,
-                Record::Pinned { .. } => Self::RosterSigned,
-                Record::Hello { turn, .. }
-                | Record::Committed { turn, .. }
-                | Record::Released(Release { turn, .. })
-                | Record::Upload { turn, .. } => Self::InRound(*turn),
-                Record::Over if has_results => Self::Finished,
-                Record::Over if officer.approved && !officer.ended => Self::ResultsDue,
-                Record::Over => Self::Ended,
-                Record::Withdrawn => return Self::Withdrawn { joined: state.has_joined() },
-                Record::Enrolled { .. }
-                | Record::Consented { .. }
-                | Record::Debited { .. }
-                | Record::Refused { .. } => state,
+                JournalEvent::Enrolled { .. } if !state.has_joined() => Self::Enrolled,
+                JournalEvent::Consented { .. } if !state.has_joined() => Self::Consented,
+                JournalEvent::Joined { .. } => Self::Joined,
+                JournalEvent::Approved { .. } => Self::RosterApproved,
+                JournalEvent::Pinned { .. } => Self::RosterSigned,
+                JournalEvent::Hello { turn, .. }
+                | JournalEvent::Committed { turn, .. }
+                | JournalEvent::Released(Release { turn, .. })
+                | JournalEvent::Upload { turn, .. } => Self::InRound(*turn),
+                JournalEvent::Over if has_results => Self::Finished,
+                JournalEvent::Over if officer.approved && !officer.ended => Self::ResultsDue,
+                JournalEvent::Over => Self::Ended,
+                JournalEvent::Withdrawn => return Self::Withdrawn { joined: state.has_joined() },
+                JournalEvent::Enrolled { .. }
+                | JournalEvent::Consented { .. }
+                | JournalEvent::Debited { .. }
+                | JournalEvent::Refused { .. } => state,
             };
         }
         if officer.ended && state != Self::Finished { Self::Ended } else { state }
@@ -141,8 +141,8 @@ impl StudyState {
 mod tests {
     use super::*;
 
-    fn journal(records: &[Record]) -> Vec<Entry> {
-        records.iter().map(|record| Entry { time: String::new(), record: record.clone() }).collect()
+    fn journal(records: &[JournalEvent]) -> Vec<JournalEntry> {
+        records.iter().map(|record| JournalEntry { time: String::new(), record: record.clone() }).collect()
     }
 
     #[test]
@@ -151,26 +151,26 @@ mod tests {
         let pages = OfficerChoices { approved: true, ended: false };
         let told = OfficerChoices { approved: true, ended: true };
         let consented =
-            Record::Consented { by: "x".into(), asked: "once".into(), file_sha256: String::new() };
-        let joined = Record::Joined {
+            JournalEvent::Consented { by: "x".into(), asked: "once".into(), file_sha256: String::new() };
+        let joined = JournalEvent::Joined {
             population: "p".into(),
             students: 1,
             rows_sha256: String::new(),
             declaration_sha256: String::new(),
         };
         let turn = Turn { round: 2, attempt: 1 };
-        let upload = Record::Upload { turn, bytes: 1, sha256: String::new() };
+        let upload = JournalEvent::Upload { turn, bytes: 1, sha256: String::new() };
         for (records, officer, results, state) in [
             (vec![], none, false, StudyState::KeyMade),
             (vec![consented.clone()], pages, false, StudyState::Consented),
             (vec![joined.clone(), consented.clone()], pages, false, StudyState::Joined),
             (vec![joined.clone(), upload.clone()], none, false, StudyState::InRound(turn)),
-            (vec![joined.clone(), upload.clone(), Record::Over], none, false, StudyState::Ended),
-            (vec![joined.clone(), Record::Over], none, true, StudyState::Finished),
-            (vec![joined.clone(), Record::Over], pages, false, StudyState::ResultsDue),
-            (vec![joined.clone(), Record::Over], told, false, StudyState::Ended),
-            (vec![joined, Record::Withdrawn], told, false, StudyState::Withdrawn { joined: true }),
-            (vec![consented, Record::Withdrawn], told, false, StudyState::Withdrawn { joined: false }),
+            (vec![joined.clone(), upload.clone(), JournalEvent::Over], none, false, StudyState::Ended),
+            (vec![joined.clone(), JournalEvent::Over], none, true, StudyState::Finished),
+            (vec![joined.clone(), JournalEvent::Over], pages, false, StudyState::ResultsDue),
+            (vec![joined.clone(), JournalEvent::Over], told, false, StudyState::Ended),
+            (vec![joined, JournalEvent::Withdrawn], told, false, StudyState::Withdrawn { joined: true }),
+            (vec![consented, JournalEvent::Withdrawn], told, false, StudyState::Withdrawn { joined: false }),
         ] {
             assert_eq!(StudyState::of(&journal(&records), officer, results), state, "{records:?}");
         }

@@ -12,7 +12,7 @@
 
 use crate::{Error, authority, settings};
 use fedirt_data::Readers;
-use fedirt_data::files::{self, Lock};
+use fedirt_data::files::{self, FileLock};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -64,9 +64,9 @@ impl Folder {
     }
 
     /// Takes the folder for a server, until the lock is dropped.
-    pub fn lock(&self) -> Result<Lock, Error> {
+    pub fn lock(&self) -> Result<FileLock, Error> {
         let path = self.0.join("lock");
-        Lock::take(&path).map_err(Error::file(&path))?.ok_or_else(|| Error::Running(self.0.clone()))
+        FileLock::take(&path).map_err(Error::file(&path))?.ok_or_else(|| Error::Running(self.0.clone()))
     }
 
     /// Whether a server holds it.

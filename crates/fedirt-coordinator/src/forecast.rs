@@ -4,7 +4,7 @@ use fedirt_figures::{ErrorCurve, Figure, errors_by_epsilon};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
 use fedirt_model::private::MissingAnswers;
-use fedirt_protocol::forecast::{Errors, Outlook, Wish, outlook, remarks};
+use fedirt_protocol::forecast::{Errors, Outlook, PlannedStudy, outlook, remarks};
 use fedirt_protocol::plan::{PlanItem, StudyPlan};
 use fedirt_protocol::private::PrivateRefusal;
 
@@ -19,15 +19,15 @@ pub struct Forecast {
 
 /// What a plan's sites may expect at some ε, if it were private.
 pub fn forecast(plan: &StudyPlan, epsilons: &[f64]) -> Result<Forecast, PrivateRefusal> {
-    let wish = wish(plan);
-    let found = outlook(&wish, None, epsilons)?;
-    let remarks = remarks(&wish, &found).iter().map(|remark| remark.told("no site effects")).collect();
-    Ok(Forecast { figure: picture(&wish, &found), remarks })
+    let planned = planned(plan);
+    let found = outlook(&planned, None, epsilons)?;
+    let remarks = remarks(&planned, &found).iter().map(|remark| remark.told("no site effects")).collect();
+    Ok(Forecast { figure: picture(&planned, &found), remarks })
 }
 
 /// What to expect of a plan's exact sums, in sentences.
 pub fn expects(plan: &StudyPlan) -> Result<Vec<String>, PrivateRefusal> {
-    let found = outlook(&wish(plan), None, &[])?.maximum_likelihood;
+    let found = outlook(&planned(plan), None, &[])?.maximum_likelihood;
     let mut parts = Vec::new();
     parts.extend(found.a.map(|se| format!("{se:.2} for slopes")));
     parts.push(format!("{:.2} for difficulties", found.b));
@@ -39,21 +39,21 @@ pub fn expects(plan: &StudyPlan) -> Result<Vec<String>, PrivateRefusal> {
     )])
 }
 
-/// A wish in a line.
-pub fn heading(wish: &Wish, found: &Outlook) -> String {
-    let effects = if wish.effects == Effects::None { "no site effects" } else { "fixed site effects" };
+/// A planned study in one line.
+pub fn heading(planned: &PlannedStudy, found: &Outlook) -> String {
+    let effects = if planned.effects == Effects::None { "no site effects" } else { "fixed site effects" };
     format!(
         "{} sites, {} students, {} items, {effects}, δ = {:e}, {} colluders",
-        wish.sites.len(),
+        planned.sites.len(),
         found.students,
-        wish.items.len(),
-        wish.delta,
-        wish.colluders
+        planned.items.len(),
+        planned.delta,
+        planned.colluders
     )
 }
 
 /// Expected standard errors against ε, as a picture.
-pub fn picture(wish: &Wish, found: &Outlook) -> Figure {
+pub fn picture(planned: &PlannedStudy, found: &Outlook) -> Figure {
     let epsilons: Vec<f64> = found.private.iter().map(|at| at.epsilon).collect();
     let curve = |name: &str, of: fn(&Errors) -> Option<f64>| {
         let without_noise = of(&found.without_noise)?;
@@ -62,11 +62,11 @@ pub fn picture(wish: &Wish, found: &Outlook) -> Figure {
     };
     let curves = [curve("a", |e| e.a), curve("b", |e| Some(e.b)), curve("s", |e| e.s)];
     let curves: Vec<ErrorCurve> = curves.into_iter().flatten().collect();
-    errors_by_epsilon(&heading(wish, found), &epsilons, &curves)
+    errors_by_epsilon(&heading(planned, found), &epsilons, &curves)
 }
 
 /// A plan as a forecast wants it: students spread evenly over its sites.
-fn wish(plan: &StudyPlan) -> Wish {
+fn planned(plan: &StudyPlan) -> PlannedStudy {
     let item = |item: &PlanItem| {
         let categories = item.categories.len();
         let model = item.model.clone().unwrap_or_else(|| items::default_model(categories).name().to_owned());
@@ -77,7 +77,7 @@ fn wish(plan: &StudyPlan) -> Wish {
     let privacy = plan.privacy.as_ref();
     let place = |name: &String| plan.items.iter().position(|item| item.name == *name);
     let alone = plan.model.effects == Effects::None || sites < 2;
-    Wish {
+    PlannedStudy {
         items: plan.items.iter().map(item).collect(),
         sites: (0u64..)
             .zip(&plan.cohort.sites)

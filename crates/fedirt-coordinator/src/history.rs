@@ -14,14 +14,14 @@ pub struct History {
     /// The plan's text.
     pub plan: String,
     /// What happened, in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<HistoryEntry>,
     /// How it ended, if it has.
     pub outcome: Option<Box<Outcome>>,
 }
 
 /// One event, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// Number.
     pub seq: i64,
     /// When.
@@ -59,7 +59,7 @@ pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
             StoredInput::Message { message, .. } => codec::encode(message).map_err(|e| wrong(&e))?,
             _ => bytes,
         };
-        entries.push(Entry {
+        entries.push(HistoryEntry {
             seq,
             time: at.to_string(),
             kind: record.kind(),
@@ -73,7 +73,7 @@ pub fn read(folder: &Folder, study: &str) -> Result<History, Error> {
 }
 
 /// The history as a file: every event with the hash of what was sent.
-pub fn csv(entries: &[Entry]) -> String {
+pub fn csv(entries: &[HistoryEntry]) -> String {
     let mut out = String::from("event,time,kind,site,bytes,sha256\n");
     for entry in entries {
         let site = entry.site.as_deref().unwrap_or_default().replace('"', "\"\"");

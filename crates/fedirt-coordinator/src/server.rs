@@ -8,7 +8,7 @@ use crate::studies::Studies;
 use crate::study::{self, Order, Study};
 use crate::{Error, Folder, Settings, authority};
 use axum::Router;
-use fedirt_data::files::Lock;
+use fedirt_data::files::FileLock;
 use rustls::ServerConfig;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
@@ -97,7 +97,7 @@ pub struct Running {
     open: Arc<Studies>,
     store: Store,
     stop: Arc<watch::Sender<bool>>,
-    _lock: Lock,
+    _lock: FileLock,
 }
 
 impl Server {

@@ -60,7 +60,7 @@ fn a_study_that_reaches_max_rounds_has_results_everywhere() {
         assert_eq!((want.converged, want.items.len()), (Some(false), common::ITEMS));
         for site in &sites {
             assert_eq!(site.fit.as_deref(), Some(&want));
-            assert!(site.machine.place().is_some_and(|place| place.effect.is_some()));
+            assert!(site.machine.own_effect().is_some_and(|place| place.effect.is_some()));
         }
         server.stop().unwrap();
         let written = std::fs::read_to_string(folder.results_of("short").join("fit.json")).unwrap();

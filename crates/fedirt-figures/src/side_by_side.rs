@@ -133,7 +133,7 @@ fn draw(side: &SideBySide, shown: &[SideEstimate], methods: usize, width: Width)
     for column in 0..side.columns.len() {
         let from = left + (across + gap) * column as f64;
         let own: Vec<&SideEstimate> = shown.iter().filter(|e| e.column == column).collect();
-        panel(&mut canvas, side, column, &own, &Place { rows, methods, from, to: from + across });
+        panel(&mut canvas, side, column, &own, &PanelArea { rows, methods, from, to: from + across });
     }
     let last = side.rows.len() - 1;
     canvas.readout(Readout { axis: 'y', first: rows.at(0), last: rows.at(last), rows: side.rows.len() });
@@ -141,14 +141,14 @@ fn draw(side: &SideBySide, shown: &[SideEstimate], methods: usize, width: Width)
 }
 
 /// Where a column stands.
-struct Place {
+struct PanelArea {
     rows: Rows,
     methods: usize,
     from: f64,
     to: f64,
 }
 
-fn panel(canvas: &mut Canvas, side: &SideBySide, column: usize, own: &[&SideEstimate], place: &Place) {
+fn panel(canvas: &mut Canvas, side: &SideBySide, column: usize, own: &[&SideEstimate], place: &PanelArea) {
     let rows = place.rows;
     let estimate = |e: &SideEstimate| Estimate { value: e.value, limits: interval(e.value, e.se) };
     let (mut low, mut high) = rows::domain(&own.iter().map(|e| estimate(e)).collect::<Vec<_>>());

@@ -3,7 +3,9 @@
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Privacy;
-use fedirt_model::private::{PrivateError, Score2, Score2Plan, Score2Result, Step, each_whitened_score, fit};
+use fedirt_model::private::{
+    PrivateError, Score2, Score2Plan, Score2Result, Score2Step, each_whitened_score, fit,
+};
 use fedirt_model::responses::ResponseTable;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -64,8 +66,8 @@ fn run(plan: Score2Plan, tables: &[ResponseTable]) -> Result<Score2Result, Priva
             })?;
         }
         match machine.advance(&sums)? {
-            Step::Ask(next) => request = *next,
-            Step::Done(result) => return Ok(*result),
+            Score2Step::Ask(next) => request = *next,
+            Score2Step::Done(result) => return Ok(*result),
         }
     }
 }
@@ -122,8 +124,8 @@ fn the_question_does_not_depend_on_data_before_the_first_answer() {
     for sums in [vec![f64::NAN; expected], vec![0.0; expected + 1], Vec::new()] {
         assert_eq!(machine.advance(&sums).err(), Some(PrivateError::Sums { round: 1, expected }));
     }
-    let Ok(Step::Ask(_)) = machine.advance(&vec![1e4; expected]) else { panic!("a second round") };
-    let Ok(Step::Done(result)) = machine.advance(&vec![-1e4; expected]) else { panic!("an end") };
+    let Ok(Score2Step::Ask(_)) = machine.advance(&vec![1e4; expected]) else { panic!("a second round") };
+    let Ok(Score2Step::Done(result)) = machine.advance(&vec![-1e4; expected]) else { panic!("an end") };
     assert!(result.theta.iter().all(|x| x.is_finite()));
     assert!(machine.advance(&vec![0.0; expected]).is_err());
 }
@@ -172,7 +174,7 @@ fn a_fit_that_ends_on_a_bound_or_nowhere_says_so() {
     let (mut machine, first) = Score2::new(plan.clone()).expect("a run");
     let width = first.width().expect("a width");
     machine.advance(&vec![1e4; width]).expect("a second question");
-    let Ok(Step::Done(result)) = machine.advance(&vec![-1e4; width]) else { panic!("an end") };
+    let Ok(Score2Step::Done(result)) = machine.advance(&vec![-1e4; width]) else { panic!("an end") };
     let told = codes(&result);
     assert!(told.iter().any(|(code, _)| code == "no_convergence" || code == "on_a_bound"), "{told:?}");
     assert_eq!(result.converged, told.iter().all(|(code, _)| code != "no_convergence"));

@@ -14,7 +14,7 @@ use crate::{SiteId, StudyId, Timestamp, codec};
 use fedirt_model::centre::Plan;
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::responses::ResponseTable;
-use fedirt_model::site::Place;
+use fedirt_model::site::EffectEstimate;
 use fedirt_model::statistics::{Combination, Mode, Statistic};
 use fedirt_privacy::secure::{Identity, ThresholdError, Thresholds};
 use rand::rngs::ChaCha20Rng;
@@ -80,8 +80,8 @@ impl Observer for Unobserved {
 pub struct SiteAfter {
     /// Its rows.
     pub table: ResponseTable,
-    /// Its own place, which it alone knows in `secure`.
-    pub place: Option<Place>,
+    /// Its own effect, which it alone knows in `secure`.
+    pub own_effect: Option<EffectEstimate>,
 }
 
 /// Why a run in one process ends without a result.
@@ -228,7 +228,7 @@ fn run_with(
                     // The last notices close the sites.
                     site_outputs(&mut machines, &mut inbox);
                     let after = machines.into_iter().map(|(machine, _)| SiteAfter {
-                        place: machine.place(),
+                        own_effect: machine.own_effect(),
                         table: machine.into_table(),
                     });
                     return Ok((finished, after.collect()));

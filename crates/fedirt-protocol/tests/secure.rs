@@ -75,7 +75,7 @@ fn secure_sums_give_the_plain_estimates() {
         }
         for ((told, known), site) in secure.sites.iter().zip(&plain.sites).zip(&after) {
             assert_eq!((told.effect, told.se), (None, None), "{what}: an effect was published");
-            let place = site.place.expect("the site knows its own place");
+            let place = site.own_effect.expect("the site knows its own effect");
             assert_eq!(place.effect.is_some(), effects != Effects::None);
             if let (Some(own), Some(published)) = (place.effect, known.effect) {
                 assert!((own - published).abs() < 2e-4, "{what}: {own} {published}");

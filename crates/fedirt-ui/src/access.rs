@@ -75,7 +75,7 @@ pub enum AccessError {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct LoginEntry {
     name: String,
     role: Role,
     sha256: String,
@@ -86,7 +86,7 @@ struct Entry {
 #[serde(deny_unknown_fields)]
 struct Content {
     #[serde(default)]
-    login: Vec<Entry>,
+    login: Vec<LoginEntry>,
 }
 
 /// Cache of the file: when it was last changed, and its content then.
@@ -117,7 +117,7 @@ impl Access {
         };
         let wrong = |reason: String| AccessError::Content { path: self.path.clone(), reason };
         let content: Content = toml::from_str(&text).map_err(|e| wrong(e.to_string()))?;
-        let login = |entry: Entry| match Hash::from_hex(&entry.sha256) {
+        let login = |entry: LoginEntry| match Hash::from_hex(&entry.sha256) {
             Some(hash) => Ok(Login { name: entry.name, role: entry.role, hash, created: entry.created }),
             None => {
                 Err(wrong(format!("sha256 of {}: 64 hexadecimal digits are needed; revoke it", entry.name)))
@@ -155,7 +155,7 @@ impl Access {
 
     /// Replaces the file atomically, readable and writable by its owner only.
     fn write(&self, logins: &[Login]) -> Result<(), AccessError> {
-        let entry = |login: &Login| Entry {
+        let entry = |login: &Login| LoginEntry {
             name: login.name.clone(),
             role: login.role,
             sha256: login.hash.hex(),

@@ -449,7 +449,7 @@ fn no_ledger() -> Warning {
 impl Calibration {
     /// The effect of a site: the published one, or the one that the site alone knows.
     fn effect(&self, at: usize, site: &FitSite) -> Option<f64> {
-        let own = self.sites.get(at).and_then(|site| site.place).and_then(|place| place.effect);
+        let own = self.sites.get(at).and_then(|site| site.own_effect).and_then(|own| own.effect);
         site.effect.or(own)
     }
 

@@ -1,43 +1,43 @@
 //! Forecasts of private studies, before any privacy budget is spent.
 
 /// ```
-/// use fedirt::privacy::{Errors, Expected, Guess, Outlook, PrivateRefusal, Wish, plan};
+/// use fedirt::privacy::{Errors, Expected, Guess, Outlook, PrivateRefusal, PlannedStudy, plan};
 /// use fedirt::{Effects, MissingAnswers};
 ///
-/// let wish = Wish {
+/// let planned = PlannedStudy {
 ///     items: vec![("2pl".into(), 2); 4],
 ///     sites: vec![("north".into(), 300), ("south".into(), 200)],
 ///     effects: Effects::None, site_sd: 0.0, missing: MissingAnswers::Counted,
 ///     booklets: Vec::new(), mixture: false, delta: 1e-6, colluders: 0,
 /// };
 /// let guess = Guess { a: vec![1.0, 1.2, 0.8, 1.5], b: vec![vec![-1.0], vec![0.0], vec![0.5], vec![1.0]] };
-/// let outlook: Outlook = plan(&wish, Some(&guess), &[2.0])?.outlook;
+/// let outlook: Outlook = plan(&planned, Some(&guess), &[2.0])?.outlook;
 /// let expected: &Expected = &outlook.private[0];
 /// let (private, ordinary): (&Errors, &Errors) = (&expected.sums_alone, &outlook.maximum_likelihood);
 /// assert!(private.b > ordinary.b, "noise costs precision");
 /// // An ε that is not positive is a `PrivateRefusal`.
-/// let refused: Result<_, PrivateRefusal> = plan(&wish, None, &[-1.0]);
+/// let refused: Result<_, PrivateRefusal> = plan(&planned, None, &[-1.0]);
 /// assert!(refused.is_err());
 /// # Ok::<(), PrivateRefusal>(())
 /// ```
 pub use fedirt_protocol::{
-    forecast::{Errors, Expected, Guess, Outlook, Remark, Wish},
+    forecast::{Errors, Expected, Guess, Outlook, PlannedStudy, Remark},
     private::PrivateRefusal,
 };
 
 /// A forecast: expected standard errors at several ε, with remarks.
 ///
 /// ```
-/// use fedirt::privacy::{Forecast, Remark, Wish, plan};
+/// use fedirt::privacy::{Forecast, Remark, PlannedStudy, plan};
 /// use fedirt::{Effects, MissingAnswers};
 ///
-/// let wish = Wish {
+/// let planned = PlannedStudy {
 ///     items: vec![("2pl".into(), 2); 5],
 ///     sites: (1..=3).map(|k| (format!("site{k}"), 30)).collect(),
 ///     effects: Effects::Fixed, site_sd: 0.0, missing: MissingAnswers::Counted,
 ///     booklets: Vec::new(), mixture: false, delta: 1e-6, colluders: 1,
 /// };
-/// let Forecast { outlook, remarks } = plan(&wish, None, &[0.5])?;
+/// let Forecast { outlook, remarks } = plan(&planned, None, &[0.5])?;
 /// assert_eq!(outlook.students, 90);
 /// assert!(remarks.iter().any(|remark| matches!(remark, Remark::NoiseOutweighs { .. })));
 /// # Ok::<(), fedirt::privacy::PrivateRefusal>(())
@@ -54,22 +54,26 @@ pub struct Forecast {
 /// parameters (without a guess: those of a typical test). No data are read and no budget is spent.
 ///
 /// ```
-/// use fedirt::privacy::{Wish, plan};
+/// use fedirt::privacy::{PlannedStudy, plan};
 /// use fedirt::{Effects, MissingAnswers};
 ///
-/// let wish = Wish {
+/// let planned = PlannedStudy {
 ///     items: vec![("2pl".into(), 2); 5],
 ///     sites: (1..=4).map(|k| (format!("site{k}"), 200)).collect(),
 ///     effects: Effects::Fixed, site_sd: 0.0, missing: MissingAnswers::Counted,
 ///     booklets: Vec::new(), mixture: false, delta: 1e-6, colluders: 1,
 /// };
-/// let forecast = plan(&wish, None, &[1.0, 8.0])?;
+/// let forecast = plan(&planned, None, &[1.0, 8.0])?;
 /// let at = &forecast.outlook.private;
 /// assert!(at[0].reported.b > at[1].reported.b, "less privacy, less noise");
 /// # Ok::<(), fedirt::privacy::PrivateRefusal>(())
 /// ```
-pub fn plan(wish: &Wish, guess: Option<&Guess>, epsilons: &[f64]) -> Result<Forecast, PrivateRefusal> {
-    let outlook = fedirt_protocol::forecast::outlook(wish, guess, epsilons)?;
-    let remarks = fedirt_protocol::forecast::remarks(wish, &outlook);
+pub fn plan(
+    planned: &PlannedStudy,
+    guess: Option<&Guess>,
+    epsilons: &[f64],
+) -> Result<Forecast, PrivateRefusal> {
+    let outlook = fedirt_protocol::forecast::outlook(planned, guess, epsilons)?;
+    let remarks = fedirt_protocol::forecast::remarks(planned, &outlook);
     Ok(Forecast { outlook, remarks })
 }

@@ -84,11 +84,11 @@ impl Store for DiskStore {
     }
 
     fn try_lock(&self, file: &str) -> Result<Option<Lock>, StoreError> {
-        Ok(self.in_its_folder(file, files::Lock::take)?.map(Lock::new))
+        Ok(self.in_its_folder(file, files::FileLock::take)?.map(Lock::new))
     }
 
     fn lock(&self, file: &str) -> Result<Lock, StoreError> {
-        self.in_its_folder(file, files::Lock::wait).map(Lock::new)
+        self.in_its_folder(file, files::FileLock::wait).map(Lock::new)
     }
 
     fn location(&self, file: &str) -> String {

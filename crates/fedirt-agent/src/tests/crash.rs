@@ -28,7 +28,8 @@ fn run_with_a_crash(mode: Mode, points: usize) -> (Fit, bool) {
                 let whole = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
                 assert!(transcript.lines().all(whole), "{transcript}");
                 let entries = folder.entries().unwrap();
-                let uploads = entries.iter().filter(|e| matches!(e.record, Record::Upload { .. })).count();
+                let uploads =
+                    entries.iter().filter(|e| matches!(e.record, JournalEvent::Upload { .. })).count();
                 assert_eq!(uploads, world.rounds(), "no round was answered twice");
                 if mode == Mode::Private {
                     let ledger = ledger_table(&world.home("north")).unwrap();

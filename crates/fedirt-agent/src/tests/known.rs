@@ -64,7 +64,7 @@ fn without_calls_nothing_is_signed_and_a_call_counts_in_later_studies() {
     let key = |world: &World| {
         let entries = world.study("north").folder.entries().unwrap();
         entries.iter().find_map(|entry| match &entry.record {
-            Record::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
+            JournalEvent::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
             _ => None,
         })
     };

@@ -99,7 +99,7 @@ fn weights_are_refused_before_anything_is_written() {
     assert!(error.to_string().contains("--weight"), "{error}");
     assert!(world.server.borrow().arrived.iter().all(|(_, kind)| *kind == "enrol"));
     let entries = world.study("north").folder.entries().unwrap();
-    assert!(!entries.iter().any(|entry| matches!(entry.record, Record::Joined { .. })));
+    assert!(!entries.iter().any(|entry| matches!(entry.record, JournalEvent::Joined { .. })));
 }
 
 #[test]

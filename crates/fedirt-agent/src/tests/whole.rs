@@ -19,7 +19,7 @@ fn three_sites_calibrate_and_keep_their_own() {
         let fit = finished(&ends[0]);
         assert_eq!(fit.converged, Some(true));
         assert_eq!(fit.n, 180);
-        let effects: Vec<f64> = agents.iter().map(|a| a.place().unwrap().effect.unwrap()).collect();
+        let effects: Vec<f64> = agents.iter().map(|a| a.own_effect().unwrap().effect.unwrap()).collect();
         assert!(effects.iter().sum::<f64>().abs() < 1e-3, "{effects:?}");
         drop(agents);
         let rounds = world.rounds();
@@ -27,7 +27,7 @@ fn three_sites_calibrate_and_keep_their_own() {
             let folder = world.home(site).known_study("bank").unwrap();
             assert!(world.secrets(site).is_empty(), "keys and uploads are erased");
             let entries = folder.entries().unwrap();
-            assert!(matches!(entries.last().unwrap().record, Record::Over));
+            assert!(matches!(entries.last().unwrap().record, JournalEvent::Over));
             let state = status(&folder, OfficerChoices::default()).unwrap();
             assert_eq!((state.stage.as_str(), state.rounds_answered), ("over", rounds));
             let ledger = ledger_table(&world.home(site)).unwrap();
@@ -58,7 +58,7 @@ fn a_study_that_reaches_max_rounds_ends_with_its_results() {
             assert_eq!(fit.converged, Some(false));
             assert!(fit.items.iter().all(|item| item.se_a.is_some()), "{mode:?}: {:?}", fit.items);
         }
-        assert!(agents.iter().all(|agent| agent.place().is_some_and(|place| place.effect.is_some())));
+        assert!(agents.iter().all(|agent| agent.own_effect().is_some_and(|place| place.effect.is_some())));
         assert_eq!(world.server.borrow().outcome.as_ref().map(|fit| fit.converged), Some(Some(false)));
         // Four rounds of estimation, one for the information that EM does not bring, one for the diagnostics that the plan
         // lists, and one that closes the study.

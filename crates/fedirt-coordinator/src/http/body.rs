@@ -1,6 +1,6 @@
 //! Bodies: never longer than allowed, never slower, and never too many at a time.
 
-use super::{App, Problem};
+use super::{App, HttpProblem};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
@@ -27,11 +27,11 @@ pub(super) struct ReadBody {
 }
 
 /// Reads a body of at most some bytes, whose length the request must say.
-pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<ReadBody, Problem> {
+pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<ReadBody, HttpProblem> {
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()).and_then(|text| text.parse::<usize>().ok());
     let Some(length) = length else {
-        return Err(Problem::new(
+        return Err(HttpProblem::new(
             StatusCode::LENGTH_REQUIRED,
             "length_needed",
             "the request must say its length",
@@ -45,7 +45,8 @@ pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<Rea
         }
         return Err(too_long(length, most));
     }
-    let slow = || Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not arrive in time");
+    let slow =
+        || HttpProblem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body did not arrive in time");
     // Nobody knows who sends a body before it is there: small ones have little time.
     let seconds =
         if length <= SMALL { app.limits.body_seconds.min(SMALL_SECONDS) } else { app.limits.body_seconds };
@@ -53,7 +54,7 @@ pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<Rea
     // Large bodies cannot keep small ones waiting, and pay for what has arrived, not for what was announced.
     let budget = if length <= SMALL { &app.small_bodies } else { &app.body_budget };
     let read = async {
-        let share = budget.clone().acquire_many_owned(CHUNK).await.map_err(|_| Problem::unavailable())?;
+        let share = budget.clone().acquire_many_owned(CHUNK).await.map_err(|_| HttpProblem::unavailable())?;
         let mut body = ReadBody { bytes: Vec::new(), _share: share };
         collect(request.into_body(), length, budget, &mut body).await?;
         Ok(body)
@@ -70,16 +71,17 @@ async fn collect(
     length: usize,
     budget: &Arc<Semaphore>,
     read: &mut ReadBody,
-) -> Result<(), Problem> {
+) -> Result<(), HttpProblem> {
     while let Some(frame) = body.frame().await {
-        let broken = |_| Problem::new(StatusCode::BAD_REQUEST, "malformed", "the body broke off");
+        let broken = |_| HttpProblem::new(StatusCode::BAD_REQUEST, "malformed", "the body broke off");
         let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
         let arrived = read.bytes.len() + data.len();
         if arrived > length {
             return Err(too_long(arrived, length));
         }
         while arrived > read._share.num_permits() << 10 {
-            let more = budget.clone().acquire_many_owned(CHUNK).await.map_err(|_| Problem::unavailable())?;
+            let more =
+                budget.clone().acquire_many_owned(CHUNK).await.map_err(|_| HttpProblem::unavailable())?;
             read._share.merge(more);
         }
         read.bytes.extend_from_slice(&data);
@@ -87,7 +89,7 @@ async fn collect(
     Ok(())
 }
 
-fn too_long(bytes: usize, most: usize) -> Problem {
+fn too_long(bytes: usize, most: usize) -> HttpProblem {
     let detail = format!("a body of {bytes} bytes is too long here: {most} is the most");
-    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", detail)
+    HttpProblem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_long", detail)
 }

@@ -9,7 +9,7 @@ mod routes;
 
 pub use listen::Listening;
 pub use openapi::document;
-pub use problem::Problem;
+pub use problem::HttpProblem;
 
 use crate::metrics::Metrics;
 use crate::settings::Limits;

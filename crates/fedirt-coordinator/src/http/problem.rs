@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// A problem. Programs go by its code, people by its detail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct HttpProblem {
     /// `urn:fedirt:problem:` and the code.
     #[serde(rename = "type")]
     pub kind: String,
@@ -24,12 +24,12 @@ pub struct Problem {
     pub code: &'static str,
 }
 
-impl Problem {
+impl HttpProblem {
     /// A problem.
     pub fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
         Self {
             kind: format!("urn:fedirt:problem:{code}"),
-            title: status.canonical_reason().unwrap_or("Problem"),
+            title: status.canonical_reason().unwrap_or("HttpProblem"),
             status: status.as_u16(),
             detail: detail.into(),
             code,
@@ -43,7 +43,7 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for HttpProblem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let text = serde_json::to_string(&self).unwrap_or_default();
@@ -56,7 +56,7 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<Rejection> for Problem {
+impl From<Rejection> for HttpProblem {
     fn from(rejection: Rejection) -> Self {
         let (status, code) = match &rejection {
             Rejection::NotInvited { .. } => (StatusCode::FORBIDDEN, "not_invited"),
@@ -74,7 +74,7 @@ impl From<Rejection> for Problem {
     }
 }
 
-impl From<EnrolRefusal> for Problem {
+impl From<EnrolRefusal> for HttpProblem {
     fn from(refusal: EnrolRefusal) -> Self {
         let (status, code) = match &refusal {
             EnrolRefusal::Unknown { .. } => (StatusCode::FORBIDDEN, "invitation_unknown"),
@@ -87,7 +87,7 @@ impl From<EnrolRefusal> for Problem {
     }
 }
 
-impl From<CodecError> for Problem {
+impl From<CodecError> for HttpProblem {
     fn from(error: CodecError) -> Self {
         match error {
             CodecError::TooLong { .. } => {
@@ -99,7 +99,7 @@ impl From<CodecError> for Problem {
     }
 }
 
-impl From<EnvelopeError> for Problem {
+impl From<EnvelopeError> for HttpProblem {
     fn from(error: EnvelopeError) -> Self {
         use fedirt_privacy::secure::StatementError;
         match error {
@@ -112,7 +112,7 @@ impl From<EnvelopeError> for Problem {
     }
 }
 
-impl From<NotTaken> for Problem {
+impl From<NotTaken> for HttpProblem {
     fn from(_: NotTaken) -> Self {
         Self::unavailable()
     }

@@ -1,6 +1,6 @@
 //! The routes.
 
-use super::{App, Problem, body, openapi};
+use super::{App, HttpProblem, body, openapi};
 use crate::clock;
 use crate::store::StoreClient;
 use crate::study::{Order, Study};
@@ -29,33 +29,34 @@ const HEALTHY: Duration = Duration::from_secs(5);
 type App_ = State<Arc<App>>;
 const BYTES: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/octet-stream")];
 
-fn study(app: &App, name: &str) -> Result<Arc<Study>, Problem> {
-    let missing = || Problem::new(StatusCode::NOT_FOUND, "no_study", "this coordinator has no such study");
+fn study(app: &App, name: &str) -> Result<Arc<Study>, HttpProblem> {
+    let missing =
+        || HttpProblem::new(StatusCode::NOT_FOUND, "no_study", "this coordinator has no such study");
     app.studies.get(name).ok_or_else(missing)
 }
 
 /// A key, with the invitation that makes it count.
-pub(super) async fn enrol(State(app): App_, request: Request) -> Result<StatusCode, Problem> {
+pub(super) async fn enrol(State(app): App_, request: Request) -> Result<StatusCode, HttpProblem> {
     let body = body::read(&app, request, SMALL).await?;
     let request: EnrolRequest = codec::decode(&body.bytes)?;
     let malformed =
-        |e: &dyn std::fmt::Display| Problem::new(StatusCode::BAD_REQUEST, "malformed", e.to_string());
+        |e: &dyn std::fmt::Display| HttpProblem::new(StatusCode::BAD_REQUEST, "malformed", e.to_string());
     let enrolment = Enrolment::decode(&request.enrolment).map_err(|e| malformed(&e))?;
     let forged =
-        |e: &dyn std::fmt::Display| Problem::new(StatusCode::FORBIDDEN, "bad_signature", e.to_string());
+        |e: &dyn std::fmt::Display| HttpProblem::new(StatusCode::FORBIDDEN, "bad_signature", e.to_string());
     enrolment.verify().map_err(|e| forged(&e))?;
     let study = study(&app, enrolment.study.as_str())?;
     let site = enrolment.site.clone();
     let invitation: [u8; 32] = Sha256::digest(request.secret).into();
     let (reply, answer) = oneshot::channel();
     study.order(Order::Enrol { invitation, enrolment: Box::new(enrolment), reply })?;
-    answer.await.map_err(|_| Problem::unavailable())??;
+    answer.await.map_err(|_| HttpProblem::unavailable())??;
     study.seen(&site, clock::now().0);
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The plan's text.
-pub(super) async fn plan(State(app): App_, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(super) async fn plan(State(app): App_, Path(name): Path<String>) -> Result<Response, HttpProblem> {
     let study = study(&app, &name)?;
     Ok(([(header::CONTENT_TYPE, "application/toml; charset=utf-8")], study.plan.clone()).into_response())
 }
@@ -65,7 +66,7 @@ pub(super) async fn message(
     State(app): App_,
     Path(name): Path<String>,
     request: Request,
-) -> Result<StatusCode, Problem> {
+) -> Result<StatusCode, HttpProblem> {
     let study = study(&app, &name)?;
     let body = body::read(&app, request, codec::MAX_BYTES).await?;
     let (from, message) = if body.bytes.len() > LARGE {
@@ -75,18 +76,18 @@ pub(super) async fn message(
             let body = body;
             unseal::<ToCoordinator>(&study, &body.bytes, envelope::MESSAGE)
         };
-        tokio::task::spawn_blocking(check).await.map_err(|_| Problem::unavailable())??
+        tokio::task::spawn_blocking(check).await.map_err(|_| HttpProblem::unavailable())??
     } else {
         unseal::<ToCoordinator>(&study, &body.bytes, envelope::MESSAGE)?
     };
     study.seen(&from, clock::now().0);
     if matches!(message, ToCoordinator::Enrol(_)) {
         let detail = "a key counts with an invitation only: POST /v1/enrol";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "invitation_needed", detail));
+        return Err(HttpProblem::new(StatusCode::FORBIDDEN, "invitation_needed", detail));
     }
     let (reply, answer) = oneshot::channel();
     study.order(Order::Message { from, message, reply })?;
-    answer.await.map_err(|_| Problem::unavailable())??;
+    answer.await.map_err(|_| HttpProblem::unavailable())??;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -95,14 +96,14 @@ pub(super) async fn poll(
     State(app): App_,
     Path(name): Path<String>,
     request: Request,
-) -> Result<Response, Problem> {
+) -> Result<Response, HttpProblem> {
     let body = body::read(&app, request, SMALL).await?;
     let study = study(&app, &name)?;
     let (site, poll) = unseal::<Poll>(&study, &body.bytes, envelope::POLL)?;
     drop(body);
     study.seen(&site, clock::now().0);
     let Some(mut mail) = study.mail(&site) else {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "not_invited", "this site is not on the plan"));
+        return Err(HttpProblem::new(StatusCode::FORBIDDEN, "not_invited", "this site is not on the plan"));
     };
     let mut stopping = app.stopping.clone();
     let wait = Duration::from_secs(u64::from(poll.wait_seconds.min(LONGEST_WAIT)));
@@ -124,20 +125,20 @@ pub(super) async fn poll(
 }
 
 /// What a site says, if the key that it enrolled signed it.
-fn unseal<T: DeserializeOwned>(study: &Study, bytes: &[u8], topic: &str) -> Result<(SiteId, T), Problem> {
+fn unseal<T: DeserializeOwned>(study: &Study, bytes: &[u8], topic: &str) -> Result<(SiteId, T), HttpProblem> {
     let site = envelope::sender(bytes)?;
     let Some(key) = study.key(&site) else {
         let detail = format!("{site} has not enrolled: it needs an invitation first");
-        return Err(Problem::new(StatusCode::FORBIDDEN, "not_enrolled", detail));
+        return Err(HttpProblem::new(StatusCode::FORBIDDEN, "not_enrolled", detail));
     };
     let message = envelope::unseal(bytes, &study.name, &site, &key, topic)?;
     Ok((site, message))
 }
 
 /// Whether the store answers.
-pub(super) async fn health(State(app): App_) -> Result<&'static str, Problem> {
+pub(super) async fn health(State(app): App_) -> Result<&'static str, HttpProblem> {
     let answer = tokio::time::timeout(HEALTHY, ask(&app.store)).await;
-    if answer == Ok(true) { Ok("ok\n") } else { Err(Problem::unavailable()) }
+    if answer == Ok(true) { Ok("ok\n") } else { Err(HttpProblem::unavailable()) }
 }
 
 async fn ask(store: &StoreClient) -> bool {
@@ -166,12 +167,12 @@ pub(super) async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], openapi::document()).into_response()
 }
 
-pub(super) async fn nothing_here() -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "no_route", "there is nothing here; see /openapi.json")
+pub(super) async fn nothing_here() -> HttpProblem {
+    HttpProblem::new(StatusCode::NOT_FOUND, "no_route", "there is nothing here; see /openapi.json")
 }
 
-pub(super) async fn another_method() -> Problem {
-    Problem::new(
+pub(super) async fn another_method() -> HttpProblem {
+    HttpProblem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method",
         "this address takes another method; see /openapi.json",

@@ -1,18 +1,18 @@
 //! A study: its machine in a thread, and what requests may see of it.
 
+mod activity;
 mod actor;
 mod enrol;
 mod load;
 mod machine;
 mod results;
-mod seen;
 
+pub use activity::{AnsweredAttempt, StudyActivity, Traffic};
 pub(crate) use actor::DONE;
 pub use actor::spawn;
 pub use enrol::EnrolRefusal;
 pub use load::{Loaded, bind, load, plan_files};
 pub use machine::{Consequences, Machine, Outcome, ReplayError, Sent};
-pub use seen::{Release, Seen, Traffic};
 
 use crate::status::StudyStatus;
 use crate::store::OperatorInput;
@@ -96,7 +96,7 @@ pub struct Study {
     mail: BTreeMap<SiteId, watch::Sender<Option<Mail>>>,
     last_seen: BTreeMap<SiteId, AtomicU64>,
     status: RwLock<Option<StudyStatus>>,
-    seen: Seen,
+    seen: StudyActivity,
     orders: SyncSender<Order>,
 }
 
@@ -109,7 +109,7 @@ impl Study {
             mail: terms.sites.keys().map(|site| (site.clone(), watch::channel(None).0)).collect(),
             last_seen: terms.sites.keys().map(|site| (site.clone(), AtomicU64::new(0))).collect(),
             status: RwLock::default(),
-            seen: Seen::default(),
+            seen: StudyActivity::default(),
             orders,
         }
     }
@@ -164,7 +164,7 @@ impl Study {
     }
 
     /// What has been seen of it so far, for pages.
-    pub fn so_far(&self) -> &Seen {
+    pub fn so_far(&self) -> &StudyActivity {
         &self.seen
     }
 

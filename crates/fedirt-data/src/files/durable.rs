@@ -123,9 +123,9 @@ pub fn erase(path: &Path) -> io::Result<()> {
 
 /// A lock that is held until it is dropped. The system lets go of it when its holder dies, so that none is left behind.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "the lock is held as long as the file is open")] File);
+pub struct FileLock(#[expect(dead_code, reason = "the lock is held as long as the file is open")] File);
 
-impl Lock {
+impl FileLock {
     fn open(path: &Path) -> io::Result<File> {
         File::options().create(true).truncate(false).write(true).open(path)
     }
@@ -197,9 +197,9 @@ mod tests {
     fn a_lock_has_one_holder_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let held = Lock::take(&path).unwrap();
-        assert!(held.is_some() && Lock::take(&path).unwrap().is_none());
+        let held = FileLock::take(&path).unwrap();
+        assert!(held.is_some() && FileLock::take(&path).unwrap().is_none());
         drop(held);
-        assert!(Lock::take(&path).unwrap().is_some());
+        assert!(FileLock::take(&path).unwrap().is_some());
     }
 }

@@ -4,7 +4,7 @@ mod durable;
 mod file;
 mod folder;
 
-pub use durable::{Lock, append, create, erase, make_folder, write_whole};
+pub use durable::{FileLock, append, create, erase, make_folder, write_whole};
 pub use file::replace;
 pub use folder::{Fill, ResultFolder};
 

@@ -7,7 +7,7 @@ use super::algorithm::{
 use super::averaging::{FedAvg, FedSgd};
 use super::bfgs::Bfgs;
 use super::em::Em;
-use super::errors::{Bread, Errors};
+use super::errors::{Errors, InverseInformation};
 use super::graph::linked_parts;
 use super::meta::Meta;
 use super::newton::Newton;
@@ -135,7 +135,7 @@ pub struct Enrolled {
 
 /// What the machine wants.
 #[derive(Debug)]
-pub enum Step {
+pub enum CalibrationStep {
     /// Ask all sites.
     Ask(Box<Request>),
     /// Finished.
@@ -146,7 +146,7 @@ enum Phase {
     Opening,
     Rounds,
     Information(Box<Solution>),
-    Products(Box<Solution>, Box<Bread>),
+    Products(Box<Solution>, Box<InverseInformation>),
     /// With the products of scores, for the closing question.
     Diagnostics(Box<Solution>, Option<Box<Errors>>, Vec<f64>),
     Closing(Box<Solution>, Option<Box<Errors>>),
@@ -285,7 +285,11 @@ impl Calibration {
     }
 
     /// Takes the answers to the last question.
-    pub fn advance(&mut self, request: &Request, aggregate: Aggregate) -> Result<Step, CentreError> {
+    pub fn advance(
+        &mut self,
+        request: &Request,
+        aggregate: Aggregate,
+    ) -> Result<CalibrationStep, CentreError> {
         self.exchanges += 1;
         self.numbers_sent += request.tensors().iter().map(|tensor| tensor.len() as u64).sum::<u64>();
         let round = self.trace.len() + 1;
@@ -327,22 +331,26 @@ impl Calibration {
                 self.trace.push(entry);
                 Next::Done(solution)
             }
-            Phase::Products(solution, bread) => {
+            Phase::Products(solution, inverse) => {
                 let packed = aggregate.read::<ProductsReply>()?.products;
                 let size = ((8.0 * packed.len() as f64 + 1.0).sqrt() as usize - 1) / 2;
-                let errors = bread.sandwich(&symmetric(size, &packed), self.effect_unit());
-                return Ok(Step::Ask(self.diagnose(solution, Some(errors), packed)?));
+                let errors = inverse.sandwich(&symmetric(size, &packed), self.effect_unit());
+                return Ok(CalibrationStep::Ask(self.diagnose(solution, Some(errors), packed)?));
             }
             Phase::Diagnostics(solution, errors, products) => {
                 self.diagnosed = Some(aggregate.read()?);
-                return Ok(Step::Ask(self.close(solution, errors, &products)?));
+                return Ok(CalibrationStep::Ask(self.close(solution, errors, &products)?));
             }
             Phase::Closing(solution, errors) => {
                 let reply = aggregate.read::<CloseReply>()?;
-                return Ok(Step::Done(Box::new(self.finish(*solution, errors.as_deref(), &reply)?)));
+                return Ok(CalibrationStep::Done(Box::new(self.finish(
+                    *solution,
+                    errors.as_deref(),
+                    &reply,
+                )?)));
             }
         };
-        Ok(Step::Ask(match next {
+        Ok(CalibrationStep::Ask(match next {
             Next::Ask(ask) => self.request(ask),
             Next::Done(solution) => self.settle(solution)?,
         }))
@@ -474,16 +482,16 @@ impl Calibration {
             solution.effects = None;
             super::errors::centre_origin(problem, &mut solution);
         }
-        let bread = solution.information.as_ref().and_then(|information| {
-            Bread::new(problem, &solution.y, information, &solution.totals, &solution.at_bound)
+        let inverse = solution.information.as_ref().and_then(|information| {
+            InverseInformation::new(problem, &solution.y, information, &solution.totals, &solution.at_bound)
         });
-        if bread.is_none() && solution.own_variances.is_none() {
+        if inverse.is_none() && solution.own_variances.is_none() {
             self.warnings.push(warning(
                 "information_not_positive",
                 "the information matrix is not positive definite at the end: no standard errors (too few items or students for this model, as a rule)".into(),
             ));
         }
-        match (bread, &self.schedule.products) {
+        match (inverse, &self.schedule.products) {
             (Some(_), None) if self.weighted() => {
                 self.warnings.push(warning(
                     "errors_withheld",
@@ -491,16 +499,16 @@ impl Calibration {
                 ));
                 self.diagnose(solution, None, Vec::new())
             }
-            (Some(bread), Some(question)) => {
+            (Some(inverse), Some(question)) => {
                 let request = self.request(Products {
                     point: solution.point.clone(),
                     effect_unit: self.effect_unit(),
                     ..*question
                 });
-                self.phase = Phase::Products(solution, Box::new(bread));
+                self.phase = Phase::Products(solution, Box::new(inverse));
                 Ok(request)
             }
-            (bread, _) => self.diagnose(solution, bread.map(|b| b.observed()), Vec::new()),
+            (inverse, _) => self.diagnose(solution, inverse.map(|b| b.observed()), Vec::new()),
         }
     }
 

@@ -34,7 +34,7 @@ struct Origin {
 }
 
 /// What stands between scores and estimates, for sandwich covariances too.
-pub(crate) struct Bread {
+pub(crate) struct InverseInformation {
     /// Inverse information in the coordinates (and log τ).
     inverse: DMatrix<f64>,
     /// ∂(ψ, log τ)/∂coordinates: scores come in these.
@@ -48,7 +48,7 @@ pub(crate) struct Bread {
     condition_number: f64,
 }
 
-impl Bread {
+impl InverseInformation {
     /// None where the information is not positive definite.
     pub(crate) fn new(
         problem: &Problem,
@@ -189,6 +189,6 @@ pub(crate) fn item_covariance(
     y: &DVector<f64>,
     information: &DMatrix<f64>,
 ) -> Option<DMatrix<f64>> {
-    let bread = Bread::new(problem, y, information, &EffectTotals::default(), &[])?;
-    Some(bread.observed().before_centring)
+    let inverse = InverseInformation::new(problem, y, information, &EffectTotals::default(), &[])?;
+    Some(inverse.observed().before_centring)
 }

@@ -25,7 +25,8 @@ mod structure;
 pub(crate) use algorithm::symmetric;
 pub use algorithm::{AlgorithmKind, Settings};
 pub use calibration::{
-    Calibration, Enrolled, FEWEST_ROUNDS, ItemPlan, Plan, Secrecy, Step, closing_exchanges, total_weight,
+    Calibration, CalibrationStep, Enrolled, FEWEST_ROUNDS, ItemPlan, Plan, Secrecy, closing_exchanges,
+    total_weight,
 };
 pub use graph::linked_parts;
 pub(crate) use newton::LocalNewton;

@@ -6,14 +6,14 @@ use super::report_items::Scale;
 use crate::exchange::Effects;
 use crate::fit::{FitSite, Warning};
 use crate::questions::close::CloseReply;
-use crate::site::Place;
+use crate::site::EffectEstimate;
 
 /// Effect and standard error of each site on the reported scale, where sites send them.
-pub(super) fn published_effects(problem: &Problem, plan: &Plan, reply: &CloseReply) -> Vec<Place> {
+pub(super) fn published_effects(problem: &Problem, plan: &Plan, reply: &CloseReply) -> Vec<EffectEstimate> {
     if !plan.publish_effects || problem.effects == Effects::None || plan.settings.algorithm.name() == "meta" {
         return Vec::new();
     }
-    reply.own_effect.iter().flat_map(|sites| sites.0.iter().copied().map(Place::read)).collect()
+    reply.own_effect.iter().flat_map(|sites| sites.0.iter().copied().map(EffectEstimate::read)).collect()
 }
 
 /// The last step moved the effects a little after they were centred: what is left of their sum goes to the items.
@@ -22,7 +22,7 @@ pub(super) fn centre_remainder(
     sites: &[Enrolled],
     scale: &Scale,
     psi: &mut [f64],
-    effects: &mut [Place],
+    effects: &mut [EffectEstimate],
 ) {
     if problem.effects != Effects::Fixed || effects.is_empty() {
         return;
@@ -55,7 +55,7 @@ pub(super) fn centre_remainder(
 /// One entry per site.
 pub(super) fn report_sites(
     sites: &[Enrolled],
-    effects: &[Place],
+    effects: &[EffectEstimate],
     warnings: &mut Vec<Warning>,
 ) -> Vec<FitSite> {
     let mut silent = Vec::new();

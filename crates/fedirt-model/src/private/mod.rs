@@ -28,7 +28,7 @@ pub use forecast::{Forecast, typical};
 pub use plan::{MissingAnswers, Prior, ROUND_SHARES, Score2Plan, SitePlan, check_booklets, check_grid};
 pub use report::{PrivateItem, fit};
 pub use rows::{RowScoring, ScoreRequest, each_whitened_score};
-pub use score2::{Score2, Score2Result, Step};
+pub use score2::{Score2, Score2Result, Score2Step};
 
 #[cfg(test)]
 mod tests;

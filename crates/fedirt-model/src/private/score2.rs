@@ -13,7 +13,7 @@ use nalgebra::DMatrix;
 
 /// What the machine wants.
 #[derive(Debug)]
-pub enum Step {
+pub enum Score2Step {
     /// Ask all sites for the sum of their clipped whitened scores, with noise.
     Ask(Box<ScoreRequest>),
     /// Finished.
@@ -90,13 +90,13 @@ impl Score2 {
     }
 
     /// Takes the released sum of the round, with the noise that the plan foresaw.
-    pub fn advance(&mut self, sums: &[f64]) -> Result<Step, PrivateError> {
+    pub fn advance(&mut self, sums: &[f64]) -> Result<Score2Step, PrivateError> {
         let noise_sd = self.plan.noise_sd[self.round() - 1];
         self.advance_with_noise(sums, noise_sd)
     }
 
     /// Takes the released sum of the round; `noise_sd` is the SD of the noise in each coordinate as it was added.
-    pub fn advance_with_noise(&mut self, sums: &[f64], noise_sd: f64) -> Result<Step, PrivateError> {
+    pub fn advance_with_noise(&mut self, sums: &[f64], noise_sd: f64) -> Result<Score2Step, PrivateError> {
         let (round, expected) = (self.round(), self.width());
         let finite = sums.iter().all(|x| x.is_finite()) && noise_sd.is_finite() && noise_sd > 0.0;
         if sums.len() != expected || !finite || self.sums.len() == self.releases.len() * expected {
@@ -117,9 +117,9 @@ impl Score2 {
         self.point.clone_from(&fitted.point);
         self.steps.push(fitted.steps);
         if last {
-            return Ok(Step::Done(Box::new(self.result(&fitted))));
+            return Ok(Score2Step::Done(Box::new(self.result(&fitted))));
         }
-        Ok(Step::Ask(Box::new(self.ask()?)))
+        Ok(Score2Step::Ask(Box::new(self.ask()?)))
     }
 
     /// The round that is being asked, from 1.

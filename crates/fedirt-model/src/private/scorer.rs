@@ -19,7 +19,7 @@ use multiversion::multiversion;
 const BLOCK: usize = 64;
 
 /// Where an item's part of the tables begins, and where its scores go.
-struct Place {
+struct ItemPosition {
     /// Row of `log_p` of the lowest category.
     log_p: usize,
     /// Row of `gradient` of the lowest category and first coordinate.
@@ -40,7 +40,7 @@ pub(super) struct Scorer<'a> {
     log_prior: Vec<f64>,
     log_p: Vec<f64>,
     gradient: Vec<f64>,
-    places: Vec<Place>,
+    places: Vec<ItemPosition>,
     shares: Option<[f64; 2]>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Scorer<'a> {
             let curves = Curves::new(design.model(j), design.categories(j), own, &t, Order::Score);
             let by_step = coordinates.intercept_slopes(j, a);
             let (span, difficulties) = (coordinates.span(j), coordinates.difficulties(j));
-            places.push(Place {
+            places.push(ItemPosition {
                 log_p: design.cell_offset(j),
                 gradient: gradient.len() / width,
                 first: span.start,
@@ -191,7 +191,7 @@ fn mixed([low, high]: [f64; 2], p: f64, [lowest, highest]: [f64; 2]) -> f64 {
 
 /// posterior[i] += Σ_j log p of row i's answers.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
-fn add_log_p(posterior: &mut [f64], width: usize, rows: &[u8], places: &[Place], log_p: &[f64]) {
+fn add_log_p(posterior: &mut [f64], width: usize, rows: &[u8], places: &[ItemPosition], log_p: &[f64]) {
     for (posterior, row) in posterior.chunks_exact_mut(width).zip(rows.chunks_exact(places.len())) {
         for (place, &c) in places.iter().zip(row) {
             if c != MISSING {
@@ -209,7 +209,7 @@ fn expect(
     posterior: &[f64],
     width: usize,
     rows: &[u8],
-    places: &[Place],
+    places: &[ItemPosition],
     gradient: &[f64],
     effect: Option<usize>,
     stride: usize,

@@ -4,7 +4,7 @@ use super::reply::reply;
 use super::shared::{GRADIENT, LOGLIK, STUDENTS, check_finite, check_point, count, gradient, loglik};
 use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion};
 use crate::exchange::{CURVE_POINTS, Effects, Point, Request, triangle};
-use crate::site::{Depth, EFFECT_BOUND, OwnEffect, Place, SiteView, posterior_error};
+use crate::site::{Depth, EFFECT_BOUND, OwnEffect, EffectEstimate, SiteView, posterior_error};
 use crate::statistics::{Mode, Statistic};
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,7 @@ reply! {
         /// Expected number of students, by ability.
         ability_histogram: Vec<f64> = ABILITY_HISTOGRAM =>
             (Shape::Vector(Axis::shared(CURVE_POINTS)), Bound::per_student(1.0)),
-        /// Each site's effect and its standard error on the reported scale; see [`Place::read`].
+        /// Each site's effect and its standard error on the reported scale; see [`EffectEstimate::read`].
         own_effect: Option<BySite<2>> = OWN_EFFECT => question
             .publish_effects
             .then(|| (Shape::Vector(Axis::shared(2)), Bound::per_site(32.0))),
@@ -131,7 +131,7 @@ impl SumQuestion for Close {
         self.answer_and_keep(site).0
     }
 
-    fn answer_and_keep(&self, site: &SiteView<'_>) -> (CloseReply, Option<Place>) {
+    fn answer_and_keep(&self, site: &SiteView<'_>) -> (CloseReply, Option<EffectEstimate>) {
         let design = site.data.design();
         let p = site.request.parameters();
         let (psi, sd) = (&self.point.psi, self.sd);
@@ -169,9 +169,9 @@ impl SumQuestion for Close {
                 (e.loglik, e.gradient[..p].to_vec(), s)
             }
         };
-        let place = match site.request.effects {
-            Effects::None => Place { effect: None, se: None },
-            Effects::Fixed | Effects::Random => Place::read(own),
+        let own_effect = match site.request.effects {
+            Effects::None => EffectEstimate { effect: None, se: None },
+            Effects::Fixed | Effects::Random => EffectEstimate::read(own),
         };
         let (curves, ability_histogram) = site.curves(psi, s);
         let reply = CloseReply {
@@ -183,6 +183,6 @@ impl SumQuestion for Close {
             ability_histogram,
             own_effect: self.publish_effects.then(|| BySite::own(own)),
         };
-        (reply, Some(place))
+        (reply, Some(own_effect))
     }
 }

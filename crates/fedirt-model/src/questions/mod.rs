@@ -20,7 +20,7 @@ pub use shared::GRADIENT;
 pub use tensor::{Axis, Bound, Need, Per, Shape, SiteTerm, Tensor};
 
 use crate::exchange::{Point, Request};
-use crate::site::{Place, SiteView};
+use crate::site::{EffectEstimate, SiteView};
 use crate::statistics::Statistic;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ pub(crate) trait SumQuestion: Clone + Into<Ask> + OfAsk {
     fn answer(&self, site: &SiteView<'_>) -> Self::Reply;
 
     /// The answer, and the site's own effect where answering tells it. It stays at the site.
-    fn answer_and_keep(&self, site: &SiteView<'_>) -> (Self::Reply, Option<Place>) {
+    fn answer_and_keep(&self, site: &SiteView<'_>) -> (Self::Reply, Option<EffectEstimate>) {
         (self.answer(site), None)
     }
 }
@@ -131,7 +131,7 @@ macro_rules! questions {
             pub(crate) fn answer(
                 &self,
                 site: &SiteView<'_>,
-            ) -> Result<(Summary, Option<Place>), ReplyError> {
+            ) -> Result<(Summary, Option<EffectEstimate>), ReplyError> {
                 match self {
                     $( Self::$Question(question) => {
                         let (reply, place) = question.answer_and_keep(site);

@@ -96,7 +96,7 @@ fn every_answer_has_the_declared_tensors() {
                 let summary = site.answer(&request).unwrap_or_else(|e| panic!("{:?}: {e}", request.ask));
                 let answered: Vec<&Tensor> = summary.tensors().map(|(tensor, _)| tensor).collect();
                 assert!(answered.into_iter().eq(&request.tensors()), "{:?}", request.ask);
-                assert_eq!(site.place().is_some(), request.ask.conditions().tells_own_effect);
+                assert_eq!(site.own_effect().is_some(), request.ask.conditions().tells_own_effect);
             }
         }
     }

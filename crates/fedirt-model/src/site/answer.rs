@@ -10,14 +10,14 @@ use crate::responses::ResponseTable;
 
 /// A site's own effect on the reported scale, with its standard error, where there are such.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct EffectEstimate {
     /// Effect.
     pub effect: Option<f64>,
     /// Standard error.
     pub se: Option<f64>,
 }
 
-impl Place {
+impl EffectEstimate {
     /// From effect and standard error as they are sent: a negative error says that there is none; a zero effect then
     /// says that there is no effect either.
     pub(crate) fn read([effect, se]: [f64; 2]) -> Self {
@@ -36,14 +36,14 @@ impl Place {
 pub struct Site {
     table: ResponseTable,
     index: usize,
-    place: Option<Place>,
+    own_effect: Option<EffectEstimate>,
     prepared: Option<(Design, f64, SiteData)>,
 }
 
 impl Site {
     /// A site with its rows.
     pub fn new(table: ResponseTable) -> Self {
-        Self { table, index: 0, place: None, prepared: None }
+        Self { table, index: 0, own_effect: None, prepared: None }
     }
 
     /// The rows, for the site itself.
@@ -62,8 +62,8 @@ impl Site {
     }
 
     /// The site's own effect, once the closing question has been answered. It stays here unless the plan publishes it.
-    pub fn place(&self) -> Option<Place> {
-        self.place
+    pub fn own_effect(&self) -> Option<EffectEstimate> {
+        self.own_effect
     }
 
     /// The summary of a request. It fails only where a question's answer and its declaration disagree.
@@ -76,8 +76,8 @@ impl Site {
         let view = SiteView { table: &self.table, data: &data, population, request, index: self.index };
         let answer = request.ask.answer(&view);
         self.prepared = Some((request.design.clone(), request.weight_scale, data));
-        let (summary, place) = answer?;
-        self.place = place.or(self.place);
+        let (summary, own_effect) = answer?;
+        self.own_effect = own_effect.or(self.own_effect);
         Ok(summary)
     }
 }

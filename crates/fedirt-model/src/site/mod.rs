@@ -13,7 +13,7 @@ mod student_scores;
 mod sweep;
 mod tables;
 
-pub use answer::{Place, Site};
+pub use answer::{EffectEstimate, Site};
 pub(crate) use answer::{SiteView, lower};
 pub(crate) use effect::BOUND as EFFECT_BOUND;
 pub(crate) use evaluate::{Depth, Evaluation};

@@ -5,7 +5,7 @@
 //! cost of a release is μ² = 1/σ²: if Σμ² ≤ μ_B², everything together is μ_B-GDP (Smith and Thakurta 2022), and nothing
 //! is lost. (A privacy-loss distribution that is composed as one goes along is no filter.)
 
-use super::{Label, Refusal};
+use super::{Label, LedgerRefusal};
 use crate::accountant::{AccountantError, Delta, Epsilon, GaussianDp, Slack};
 
 /// Relative tolerance for the rounding errors of a sum of many debits.
@@ -71,7 +71,12 @@ impl Balance {
         self.budget.reserve().apply(self.budget.epsilon.value(), self.budget.delta.value())
     }
 
-    pub(super) fn debit(&mut self, population: &Label, asked: f64, slack: Slack) -> Result<(), Refusal> {
+    pub(super) fn debit(
+        &mut self,
+        population: &Label,
+        asked: f64,
+        slack: Slack,
+    ) -> Result<(), LedgerRefusal> {
         let population = || population.clone();
         if !(asked.is_finite() && asked > 0.0) {
             return Err(AccountantError::Mu(asked).into());
@@ -81,7 +86,7 @@ impl Balance {
         }
         let spent = self.spent + asked;
         if spent > self.limit * (1.0 + ROUNDING) {
-            return Err(Refusal::OverBudget {
+            return Err(LedgerRefusal::OverBudget {
                 population: population(),
                 balance: Box::new(self.clone()),
                 asked,
@@ -89,7 +94,11 @@ impl Balance {
         }
         let (total, reserve) = (self.slack.and(slack), self.budget.reserve());
         if total.eta > reserve.eta || total.kappa > reserve.kappa {
-            return Err(Refusal::Slack { population: population(), eta: total.eta, kappa: total.kappa });
+            return Err(LedgerRefusal::Slack {
+                population: population(),
+                eta: total.eta,
+                kappa: total.kappa,
+            });
         }
         (self.spent, self.slack) = (spent, total);
         Ok(())

@@ -34,7 +34,7 @@ impl std::fmt::Display for Label {
 
 /// An entry of the ledger, which is one line.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Entry {
+pub enum LedgerEntry {
     /// The officer sets a budget, once and for all.
     Open(AccountOpening),
     /// Noisy sums are about to be uploaded.

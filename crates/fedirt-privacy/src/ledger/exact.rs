@@ -1,6 +1,6 @@
 //! Exact releases: which sums may follow which, across studies of one population.
 
-use super::{Debit, ExactMode, ExactRelease, Label, Ledger, Member, Refusal, Students};
+use super::{Debit, ExactMode, ExactRelease, Label, Ledger, LedgerRefusal, Member, Students};
 use crate::secure::{ChainRefusal, SiteId, StudyId, Thresholds, check_other_study};
 use sha2::{Digest, Sha256};
 use std::cmp::Ordering;
@@ -60,7 +60,7 @@ impl ExactRelease {
 
     /// Whether the sum of two studies' cohorts differs by a few sites. Sites are known by their keys, which a coordinator does
     /// not choose; what it can invent are sites that nobody has verified, so the verified ones are counted by themselves too.
-    fn check_cohort(&self, earlier: &Self, thresholds: Thresholds) -> Result<(), Refusal> {
+    fn check_cohort(&self, earlier: &Self, thresholds: Thresholds) -> Result<(), LedgerRefusal> {
         let strictest = match earlier.mode {
             ExactMode::Secure(other) if other.n_min() > thresholds.n_min() => other,
             _ => thresholds,
@@ -71,7 +71,7 @@ impl ExactRelease {
         }
         if before.is_empty() {
             let (population, study) = (self.population.clone(), earlier.study.clone());
-            return Err(Refusal::EarlierVersion { population, study });
+            return Err(LedgerRefusal::EarlierVersion { population, study });
         }
         let verified =
             |key: &[u8; 32]| [&before, &now].iter().any(|all| all.get(key).is_some_and(|(_, v)| *v));
@@ -98,7 +98,7 @@ impl Ledger {
     /// difference of two sums is about. It is compared with every earlier exact release of the population, in
     /// whatever mode. Within a study the chain of cohorts is [`crate::secure::Chain`]'s affair; students may not
     /// change a little there either.
-    pub(super) fn check_exact(&self, release: &ExactRelease) -> Result<(), Refusal> {
+    pub(super) fn check_exact(&self, release: &ExactRelease) -> Result<(), LedgerRefusal> {
         self.check_private_before(release)?;
         let ExactMode::Secure(thresholds) = release.mode else { return Ok(()) };
         for (_, earlier) in self.exact.iter().filter(|(_, e)| e.population == release.population) {
@@ -107,9 +107,9 @@ impl Ledger {
             }
             let (population, study) = (release.population.clone(), earlier.study.clone());
             match release.changed_since(earlier) {
-                None => return Err(Refusal::EarlierVersion { population, study }),
+                None => return Err(LedgerRefusal::EarlierVersion { population, study }),
                 Some(changed) if (1..FEWEST_CHANGED_ROWS).contains(&changed) => {
-                    return Err(Refusal::FewStudentsChanged { population, study, changed });
+                    return Err(LedgerRefusal::FewStudentsChanged { population, study, changed });
                 }
                 Some(_) => {}
             }
@@ -118,7 +118,7 @@ impl Ledger {
     }
 
     /// Exact sums of students to whom an ε was promised: the promise would be void.
-    fn check_private_before(&self, release: &ExactRelease) -> Result<(), Refusal> {
+    fn check_private_before(&self, release: &ExactRelease) -> Result<(), LedgerRefusal> {
         // Entries of earlier versions were not asked.
         if release.after_private_releases != Some(false) {
             return Ok(());
@@ -129,7 +129,7 @@ impl Ledger {
         if studies.is_empty() {
             return Ok(());
         }
-        Err(Refusal::PrivateReleased { population: release.population.clone(), studies })
+        Err(LedgerRefusal::PrivateReleased { population: release.population.clone(), studies })
     }
 
     /// Whether these students have an account, or releases, under another name.
@@ -138,12 +138,12 @@ impl Ledger {
         population: &Label,
         rows: &[u64],
         students: Option<&Students>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), LedgerRefusal> {
         // Entries of earlier versions were not asked.
         let Some(students) = students else { return Ok(()) };
         let refuse = |other: &Label, shared| {
             let (population, other) = (population.clone(), other.clone());
-            Err(Refusal::OtherAccount { population, other, shared })
+            Err(LedgerRefusal::OtherAccount { population, other, shared })
         };
         for (_, other, known) in self.students.iter().filter(|(_, other, _)| other != population) {
             let shared = known.in_common(students);
@@ -159,7 +159,7 @@ impl Ledger {
     }
 
     /// Everything about a debit's students; the budget is checked apart.
-    pub(super) fn check_students(&self, debit: &Debit) -> Result<(), Refusal> {
+    pub(super) fn check_students(&self, debit: &Debit) -> Result<(), LedgerRefusal> {
         self.check_other_accounts(&debit.population, &debit.rows, debit.students.as_ref())
     }
 }

@@ -1,6 +1,6 @@
 //! A line of the ledger and its hash.
 
-use super::Entry;
+use super::LedgerEntry;
 use crate::hash_chain::Head;
 
 const LABEL: &[u8] = b"fedirt ledger 1\n";
@@ -17,11 +17,11 @@ pub struct Line {
     previous: Head,
     head: Head,
     body: String,
-    entry: Entry,
+    entry: LedgerEntry,
 }
 
 impl Line {
-    pub(super) fn new(previous: Head, body: String, entry: Entry) -> Self {
+    pub(super) fn new(previous: Head, body: String, entry: LedgerEntry) -> Self {
         Self { previous, head: previous.after(LABEL, &body), body, entry }
     }
 
@@ -36,7 +36,7 @@ impl Line {
     }
 
     /// What it says.
-    pub fn entry(&self) -> &Entry {
+    pub fn entry(&self) -> &LedgerEntry {
         &self.entry
     }
 
@@ -48,7 +48,7 @@ impl Line {
         &self.body
     }
 
-    pub(super) fn into_entry(self) -> Entry {
+    pub(super) fn into_entry(self) -> LedgerEntry {
         self.entry
     }
 }

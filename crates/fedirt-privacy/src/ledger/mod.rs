@@ -32,10 +32,10 @@ mod text;
 
 pub use crate::hash_chain::Head;
 pub use budget::{Balance, Budget};
-pub use entry::{AccountOpening, Debit, Entry, ExactMode, ExactRelease, Label, Member};
+pub use entry::{AccountOpening, Debit, ExactMode, ExactRelease, Label, LedgerEntry, Member};
 pub use exact::{FEWEST_CHANGED_ROWS, row_fingerprint};
 pub use line::Line;
-pub use refusal::{LedgerError, Refusal};
+pub use refusal::{LedgerError, LedgerRefusal};
 pub use students::{NoStudents, Students};
 pub use text::LineError;
 
@@ -111,26 +111,28 @@ impl Ledger {
     }
 
     /// Whether a whole run fits, before it begins: each planned round costs this μ² and this much for noise in integers.
-    pub fn fits(&self, population: &Label, debits: &[(f64, Slack)]) -> Result<(), Refusal> {
+    pub fn fits(&self, population: &Label, debits: &[(f64, Slack)]) -> Result<(), LedgerRefusal> {
         let mut balance = self.account(population)?.clone();
         debits.iter().try_for_each(|(mu_squared, slack)| balance.debit(population, *mu_squared, *slack))
     }
 
-    fn account(&self, population: &Label) -> Result<&Balance, Refusal> {
-        self.accounts.get(population).ok_or_else(|| Refusal::NoAccount { population: population.clone() })
+    fn account(&self, population: &Label) -> Result<&Balance, LedgerRefusal> {
+        self.accounts
+            .get(population)
+            .ok_or_else(|| LedgerRefusal::NoAccount { population: population.clone() })
     }
 
     /// Checks an entry and gives the line to be appended. **Append it and synchronise the file, then
     /// [`Self::apply`] it, then send**, in this order.
-    pub fn propose(&self, mut entry: Entry) -> Result<Line, Refusal> {
+    pub fn propose(&self, mut entry: LedgerEntry) -> Result<Line, LedgerRefusal> {
         match &mut entry {
-            Entry::Open(opening) => {
+            LedgerEntry::Open(opening) => {
                 let population = opening.population.clone();
                 if self.accounts.contains_key(&population) {
-                    return Err(Refusal::AlreadyOpen { population });
+                    return Err(LedgerRefusal::AlreadyOpen { population });
                 }
             }
-            Entry::Debit(debit) => {
+            LedgerEntry::Debit(debit) => {
                 debit.rows.sort_unstable();
                 // First: what is paid for already asks for nothing more.
                 self.check_new(debit)?;
@@ -142,7 +144,7 @@ impl Ledger {
                 self.check_exact_before(debit)?;
                 self.check_students(debit)?;
             }
-            Entry::Exact(release) => {
+            LedgerEntry::Exact(release) => {
                 release.rows.sort_unstable();
                 self.check_exact(release)?;
                 self.check_other_accounts(&release.population, &release.rows, release.students.as_ref())?;
@@ -160,10 +162,10 @@ impl Ledger {
         let not_allowed = |refusal| LedgerError::NotAllowed { line: number, refusal: Box::new(refusal) };
         let head = line.head();
         match line.into_entry() {
-            Entry::Open(opening) => {
+            LedgerEntry::Open(opening) => {
                 self.accounts.insert(opening.population, Balance::open(opening.budget));
             }
-            Entry::Debit(Debit {
+            LedgerEntry::Debit(Debit {
                 population,
                 study,
                 round,
@@ -182,7 +184,7 @@ impl Ledger {
                 self.keep_students(number, &population, students.as_ref());
                 self.debited.insert((population, study, round, attempt), question);
             }
-            Entry::Exact(release) => {
+            LedgerEntry::Exact(release) => {
                 self.keep_rows(number, &release.population, &release.rows);
                 self.keep_students(number, &release.population, release.students.as_ref());
                 self.exact.push((number, release));
@@ -206,12 +208,12 @@ impl Ledger {
         }
     }
 
-    fn check_new(&self, debit: &Debit) -> Result<(), Refusal> {
+    fn check_new(&self, debit: &Debit) -> Result<(), LedgerRefusal> {
         let Debit { population, study, round, attempt, .. } = debit;
         let key = (population.clone(), study.clone(), *round, *attempt);
         match self.debited.get(&key) {
             None => Ok(()),
-            Some(question) => Err(Refusal::AlreadyDebited {
+            Some(question) => Err(LedgerRefusal::AlreadyDebited {
                 study: study.clone(),
                 round: *round,
                 attempt: *attempt,
@@ -220,13 +222,13 @@ impl Ledger {
         }
     }
 
-    fn check_exact_before(&self, debit: &Debit) -> Result<(), Refusal> {
+    fn check_exact_before(&self, debit: &Debit) -> Result<(), LedgerRefusal> {
         let population = &debit.population;
         let times = self.exact_release_times(population);
         if times.is_empty() || debit.after_exact_releases {
             Ok(())
         } else {
-            Err(Refusal::ExactReleased { population: population.clone(), times })
+            Err(LedgerRefusal::ExactReleased { population: population.clone(), times })
         }
     }
 

@@ -44,7 +44,7 @@ pub enum LedgerError {
         /// The number of the line.
         line: usize,
         /// The reason.
-        refusal: Box<Refusal>,
+        refusal: Box<LedgerRefusal>,
     },
     /// A line that was proposed before another one was applied.
     #[error("the ledger has grown since this line was proposed; propose it again")]
@@ -53,7 +53,7 @@ pub enum LedgerError {
 
 /// Why an entry is refused. Nothing is sent then.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Refusal {
+pub enum LedgerRefusal {
     /// Nobody has opened an account.
     #[error("no privacy budget has been set for {population}; the privacy officer opens an account first")]
     NoAccount {

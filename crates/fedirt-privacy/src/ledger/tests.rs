@@ -21,8 +21,8 @@ fn budget(epsilon: f64) -> Budget {
     Budget { epsilon: Epsilon::new(epsilon).unwrap(), delta: Delta::new(1e-6).unwrap() }
 }
 
-fn opening(budget: Budget) -> Entry {
-    Entry::Open(AccountOpening { population: pupils(), budget, time: label("2026-11-01") })
+fn opening(budget: Budget) -> LedgerEntry {
+    LedgerEntry::Open(AccountOpening { population: pupils(), budget, time: label("2026-11-01") })
 }
 
 fn debit(round: u64, mu_squared: f64) -> Debit {
@@ -58,14 +58,14 @@ fn exact(name: &str, sites: &str, rows: std::ops::Range<u64>) -> ExactRelease {
 }
 
 /// Appends an entry, as a shell would.
-fn append(ledger: &mut Ledger, text: &mut String, entry: Entry) -> Result<(), Refusal> {
+fn append(ledger: &mut Ledger, text: &mut String, entry: LedgerEntry) -> Result<(), LedgerRefusal> {
     let line = ledger.propose(entry)?;
     text.push_str(&line.text());
     ledger.apply(line).unwrap();
     Ok(())
 }
 
-fn of(entries: impl IntoIterator<Item = Entry>) -> (Ledger, String) {
+fn of(entries: impl IntoIterator<Item = LedgerEntry>) -> (Ledger, String) {
     let (mut ledger, mut text) = (Ledger::new(), String::new());
     entries.into_iter().for_each(|entry| append(&mut ledger, &mut text, entry).unwrap());
     (ledger, text)
@@ -79,10 +79,10 @@ fn the_budget_is_spent_and_not_a_bit_more() {
     assert!(ledger.fits(&pupils(), &[(mu_squared / 100.0, Slack::NONE); 100]).is_ok());
     assert!(ledger.fits(&pupils(), &[(mu_squared / 100.0, Slack::NONE); 101]).is_err());
     for round in 0..100 {
-        append(&mut ledger, &mut text, Entry::Debit(debit(round, mu_squared / 100.0))).unwrap();
+        append(&mut ledger, &mut text, LedgerEntry::Debit(debit(round, mu_squared / 100.0))).unwrap();
     }
-    let refusal = ledger.propose(Entry::Debit(debit(100, 1e-6))).unwrap_err();
-    assert!(matches!(&refusal, Refusal::OverBudget { balance, asked, .. }
+    let refusal = ledger.propose(LedgerEntry::Debit(debit(100, 1e-6))).unwrap_err();
+    assert!(matches!(&refusal, LedgerRefusal::OverBudget { balance, asked, .. }
         if *asked == 1e-6 && (balance.spent / balance.limit - 1.0).abs() < 1e-9));
     assert_eq!(Ledger::read(&text).unwrap().balance(&pupils()), ledger.balance(&pupils()));
     let (epsilon, delta) = ledger.balance(&pupils()).unwrap().promise();
@@ -91,9 +91,9 @@ fn the_budget_is_spent_and_not_a_bit_more() {
 
 #[test]
 fn refusals_say_the_figures() {
-    let (ledger, _) = of([opening(budget(2.0)), Entry::Debit(debit(1, 0.15))]);
+    let (ledger, _) = of([opening(budget(2.0)), LedgerEntry::Debit(debit(1, 0.15))]);
     assert_eq!(
-        ledger.propose(Entry::Debit(debit(2, 0.1))).unwrap_err().to_string(),
+        ledger.propose(LedgerEntry::Debit(debit(2, 0.1))).unwrap_err().to_string(),
         "the budget of pupils of 2026 does not reach: epsilon = 1.70 is spent, and with this it would be 2.25, of 2 at \
          delta = 1e-6 [0.15000 is spent and 0.10000 is asked for, of 0.20100 (mu squared, for epsilon = 2 at delta = 1e-6)]"
     );
@@ -102,27 +102,28 @@ fn refusals_say_the_figures() {
 #[test]
 fn debits_need_an_account_a_price_and_a_new_attempt() {
     let (mut ledger, mut text) = of([]);
-    let first = Entry::Debit(debit(1, 0.01));
-    assert!(matches!(ledger.propose(first.clone()), Err(Refusal::NoAccount { .. })));
+    let first = LedgerEntry::Debit(debit(1, 0.01));
+    assert!(matches!(ledger.propose(first.clone()), Err(LedgerRefusal::NoAccount { .. })));
     append(&mut ledger, &mut text, opening(budget(1.0))).unwrap();
-    assert!(matches!(ledger.propose(opening(budget(9.0))), Err(Refusal::AlreadyOpen { .. })));
+    assert!(matches!(ledger.propose(opening(budget(9.0))), Err(LedgerRefusal::AlreadyOpen { .. })));
     append(&mut ledger, &mut text, first.clone()).unwrap();
     assert!(
-        matches!(ledger.propose(first), Err(Refusal::AlreadyDebited { round: 1, attempt: 1, question, .. })
+        matches!(ledger.propose(first), Err(LedgerRefusal::AlreadyDebited { round: 1, attempt: 1, question, .. })
         if question == [0xab; 32])
     );
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(ledger.propose(Entry::Debit(debit(2, bad))).is_err());
+        assert!(ledger.propose(LedgerEntry::Debit(debit(2, bad))).is_err());
     }
     for slack in [Slack { eta: 1e-3, kappa: 0.0 }, Slack { eta: 0.0, kappa: 1e-6 }] {
-        let coarse = Entry::Debit(Debit { slack, ..debit(2, 0.01) });
-        assert!(matches!(ledger.propose(coarse), Err(Refusal::Slack { .. })));
+        let coarse = LedgerEntry::Debit(Debit { slack, ..debit(2, 0.01) });
+        assert!(matches!(ledger.propose(coarse), Err(LedgerRefusal::Slack { .. })));
     }
-    let negative = Entry::Debit(Debit { slack: Slack { eta: -1.0, kappa: 0.0 }, ..debit(2, 0.01) });
+    let negative = LedgerEntry::Debit(Debit { slack: Slack { eta: -1.0, kappa: 0.0 }, ..debit(2, 0.01) });
     assert!(ledger.propose(negative).is_err());
     // Two lines proposed at once: the second is not applied.
     let (a, b) = (debit(2, 0.01), debit(3, 0.01));
-    let (a, b) = (ledger.propose(Entry::Debit(a)).unwrap(), ledger.propose(Entry::Debit(b)).unwrap());
+    let (a, b) =
+        (ledger.propose(LedgerEntry::Debit(a)).unwrap(), ledger.propose(LedgerEntry::Debit(b)).unwrap());
     ledger.apply(a).unwrap();
     assert_eq!(ledger.apply(b), Err(LedgerError::Stale));
 }
@@ -132,18 +133,25 @@ fn debits_need_an_account_a_price_and_a_new_attempt() {
 fn what_is_paid_for_is_never_beyond_the_budget() {
     let mu_squared =
         GaussianDp::for_budget(Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap()).mu().powi(2);
-    let last = Entry::Debit(debit(2, 0.7 * mu_squared));
-    let (ledger, _) = of([opening(budget(1.0)), Entry::Debit(debit(1, 0.3 * mu_squared)), last.clone()]);
-    assert!(matches!(ledger.propose(last), Err(Refusal::AlreadyDebited { round: 2, .. })));
-    assert!(matches!(ledger.propose(Entry::Debit(debit(3, 0.1))), Err(Refusal::OverBudget { .. })));
+    let last = LedgerEntry::Debit(debit(2, 0.7 * mu_squared));
+    let (ledger, _) =
+        of([opening(budget(1.0)), LedgerEntry::Debit(debit(1, 0.3 * mu_squared)), last.clone()]);
+    assert!(matches!(ledger.propose(last), Err(LedgerRefusal::AlreadyDebited { round: 2, .. })));
+    assert!(matches!(
+        ledger.propose(LedgerEntry::Debit(debit(3, 0.1))),
+        Err(LedgerRefusal::OverBudget { .. })
+    ));
     assert_eq!(ledger.debits_of(&study("reading")).collect::<Vec<_>>(), [(1, 1), (2, 1)]);
 }
 
 /// The same students under another name: debits and exact entries both tell.
 #[test]
 fn rows_are_known_under_another_name() {
-    let (ledger, text) =
-        of([opening(budget(1.0)), Entry::Debit(debit(1, 0.01)), Entry::Exact(exact("s", "abc", 0..5))]);
+    let (ledger, text) = of([
+        opening(budget(1.0)),
+        LedgerEntry::Debit(debit(1, 0.01)),
+        LedgerEntry::Exact(exact("s", "abc", 0..5)),
+    ]);
     let read = Ledger::read(text).unwrap();
     for ledger in [ledger, read] {
         assert!(ledger.other_names(&pupils(), &[257, 258]).is_empty());
@@ -157,28 +165,28 @@ fn rows_are_known_under_another_name() {
 
 #[test]
 fn exact_sums_end_privacy_unless_the_officer_says_so() {
-    let (ledger, text) = of([opening(budget(1.0)), Entry::Exact(exact("mathematics", "abcd", 0..50))]);
-    let refused = ledger.propose(Entry::Debit(debit(1, 0.01))).unwrap_err();
+    let (ledger, text) = of([opening(budget(1.0)), LedgerEntry::Exact(exact("mathematics", "abcd", 0..50))]);
+    let refused = ledger.propose(LedgerEntry::Debit(debit(1, 0.01))).unwrap_err();
     assert!(refused.to_string().contains("released on 2026-11-03"), "{refused}");
     let accepted = Debit { after_exact_releases: true, ..debit(1, 0.01) };
-    let text = text + &ledger.propose(Entry::Debit(accepted)).unwrap().text();
+    let text = text + &ledger.propose(LedgerEntry::Debit(accepted)).unwrap().text();
     assert_eq!(Ledger::read(text).unwrap().lines(), 3);
 }
 
 #[test]
 fn sums_may_not_differ_by_a_few_sites_or_rows() {
-    let (ledger, _) = of([Entry::Exact(exact("first", "abcd", 0..50))]);
-    let propose = |release: ExactRelease| ledger.propose(Entry::Exact(release)).map(|_| ());
+    let (ledger, _) = of([LedgerEntry::Exact(exact("first", "abcd", 0..50))]);
+    let propose = |release: ExactRelease| ledger.propose(LedgerEntry::Exact(release)).map(|_| ());
     assert!(propose(exact("second", "abcd", 0..50)).is_ok());
-    assert!(matches!(propose(exact("second", "abce", 0..50)), Err(Refusal::Cohort(_))));
-    assert!(matches!(propose(exact("second", "abc", 0..50)), Err(Refusal::Cohort(_))));
+    assert!(matches!(propose(exact("second", "abce", 0..50)), Err(LedgerRefusal::Cohort(_))));
+    assert!(matches!(propose(exact("second", "abc", 0..50)), Err(LedgerRefusal::Cohort(_))));
     assert!(propose(exact("second", "abefg", 0..50)).is_ok());
     assert!(propose(exact("first", "abc", 0..50)).is_ok(), "within a study the chain decides");
     for (rows, changed) in [(0..49, 1), (0..51, 1), (0..59, 9), (3..56, 9)] {
         for name in ["first", "second"] {
             let refused = propose(exact(name, "abcd", rows.clone()));
             assert!(
-                matches!(refused, Err(Refusal::FewStudentsChanged { changed: n, .. }) if n == changed),
+                matches!(refused, Err(LedgerRefusal::FewStudentsChanged { changed: n, .. }) if n == changed),
                 "{rows:?}"
             );
         }
@@ -197,10 +205,10 @@ fn sums_may_not_differ_by_a_few_sites_or_rows() {
 #[test]
 fn equal_rows_are_counted() {
     let rows = |rows: &[u64]| ExactRelease { rows: rows.to_vec(), ..exact("s", "abc", 0..0) };
-    let (ledger, _) = of([Entry::Exact(rows(&[5; 20]))]);
+    let (ledger, _) = of([LedgerEntry::Exact(rows(&[5; 20]))]);
     assert!(matches!(
-        ledger.propose(Entry::Exact(rows(&[5; 17]))),
-        Err(Refusal::FewStudentsChanged { changed: 3, .. })
+        ledger.propose(LedgerEntry::Exact(rows(&[5; 17]))),
+        Err(LedgerRefusal::FewStudentsChanged { changed: 3, .. })
     ));
     let (a, b) = (row_fingerprint(&[1; 32], b"0110"), row_fingerprint(&[2; 32], b"0110"));
     assert!(a != b && a != row_fingerprint(&[1; 32], b"0111"));
@@ -226,64 +234,64 @@ fn known(name: &str, sites: &str, ids: std::ops::Range<u64>) -> ExactRelease {
 /// The same schools under other names, one left out, and the places of the others filled with inventions.
 #[test]
 fn cohorts_are_compared_by_key_and_inventions_do_not_count() {
-    let (ledger, text) = of([Entry::Exact(known("first", "ABCD", 0..50))]);
+    let (ledger, text) = of([LedgerEntry::Exact(known("first", "ABCD", 0..50))]);
     let ledger = {
         assert_eq!(Ledger::read(&text).unwrap().head(), ledger.head());
         ledger
     };
-    let propose = |release: ExactRelease| ledger.propose(Entry::Exact(release)).map(|_| ());
+    let propose = |release: ExactRelease| ledger.propose(LedgerEntry::Exact(release)).map(|_| ());
     let renamed = |sites: &str, names: &str| ExactRelease {
         cohort: names.chars().map(|c| SiteId::try_from(c.to_string().as_str()).unwrap()).collect(),
         ..known("second", sites, 0..50)
     };
     assert!(propose(renamed("ABCD", "wxyz")).is_ok(), "other names for the same sites change nothing");
     let refused = propose(renamed("ABC", "xyz")).unwrap_err();
-    assert!(matches!(refused, Refusal::Cohort(ChainRefusal::NearlyTheSame { .. })), "{refused}");
+    assert!(matches!(refused, LedgerRefusal::Cohort(ChainRefusal::NearlyTheSame { .. })), "{refused}");
     let refused = propose(known("second", "ABCefg", 0..50)).unwrap_err();
     assert!(
-        matches!(refused, Refusal::Cohort(ChainRefusal::NearlyTheSame { .. })),
+        matches!(refused, LedgerRefusal::Cohort(ChainRefusal::NearlyTheSame { .. })),
         "three were invented: {refused}"
     );
     assert!(propose(known("second", "AEFG", 0..50)).is_ok());
     // What an earlier version entered has no keys.
-    let (old, _) = of([Entry::Exact(exact("first", "abcd", 0..50))]);
-    let refused = old.propose(Entry::Exact(known("second", "ABCD", 0..50))).unwrap_err();
+    let (old, _) = of([LedgerEntry::Exact(exact("first", "abcd", 0..50))]);
+    let refused = old.propose(LedgerEntry::Exact(known("second", "ABCD", 0..50))).unwrap_err();
     assert!(refused.to_string().contains("earlier version") && refused.to_string().contains("mode private"));
 }
 
 /// 160 and 159 students, and another list of items.
 #[test]
 fn one_student_is_not_singled_out_by_leaving_out_an_item() {
-    let (ledger, _) = of([Entry::Exact(known("first", "ABCD", 0..160))]);
+    let (ledger, _) = of([LedgerEntry::Exact(known("first", "ABCD", 0..160))]);
     let mut fewer = known("second", "ABCD", 0..159);
     // Rows over other items are all others.
     fewer.rows = (1000..1159).collect();
-    let refused = ledger.propose(Entry::Exact(fewer)).unwrap_err();
-    assert!(matches!(refused, Refusal::FewStudentsChanged { changed: 1, .. }), "{refused}");
+    let refused = ledger.propose(LedgerEntry::Exact(fewer)).unwrap_err();
+    assert!(matches!(refused, LedgerRefusal::FewStudentsChanged { changed: 1, .. }), "{refused}");
 }
 
 #[test]
 fn the_same_students_under_another_name_are_refused() {
     let paid = Debit { students: class(0..40), ..debit(1, 0.01) };
-    let (ledger, text) = of([opening(budget(1.0)), Entry::Debit(paid)]);
+    let (ledger, text) = of([opening(budget(1.0)), LedgerEntry::Debit(paid)]);
     let read = Ledger::read(text).unwrap();
     for ledger in [ledger, read] {
         let other = ExactRelease { population: label("others"), ..known("s", "ABC", 39..80) };
-        let refused = ledger.propose(Entry::Exact(other)).unwrap_err();
-        assert!(matches!(refused, Refusal::OtherAccount { shared: 1, .. }), "{refused}");
+        let refused = ledger.propose(LedgerEntry::Exact(other)).unwrap_err();
+        assert!(matches!(refused, LedgerRefusal::OtherAccount { shared: 1, .. }), "{refused}");
         let apart = ExactRelease { population: label("others"), ..known("s", "ABC", 40..80) };
-        assert!(ledger.propose(Entry::Exact(apart)).is_ok());
+        assert!(ledger.propose(LedgerEntry::Exact(apart)).is_ok());
         assert_eq!(ledger.populations().len(), 1);
     }
 }
 
 #[test]
 fn exact_sums_after_private_ones_are_refused_unless_the_officer_says_so() {
-    let (ledger, _) = of([opening(budget(1.0)), Entry::Debit(debit(1, 0.01))]);
-    let refused = ledger.propose(Entry::Exact(known("s", "ABC", 0..50))).unwrap_err();
+    let (ledger, _) = of([opening(budget(1.0)), LedgerEntry::Debit(debit(1, 0.01))]);
+    let refused = ledger.propose(LedgerEntry::Exact(known("s", "ABC", 0..50))).unwrap_err();
     assert!(refused.to_string().contains("took part in reading in mode private"), "{refused}");
     let allowed = ExactRelease { after_private_releases: Some(true), ..known("s", "ABC", 0..50) };
-    let line = ledger.propose(Entry::Exact(allowed)).unwrap();
+    let line = ledger.propose(LedgerEntry::Exact(allowed)).unwrap();
     assert!(line.text().ends_with("\tafter_private_releases=true\n"), "{}", line.text());
 }
 
@@ -292,9 +300,9 @@ fn exact_sums_after_private_ones_are_refused_unless_the_officer_says_so() {
 fn the_text_is_what_it_was() {
     let (ledger, text) = of([
         opening(budget(2.0)),
-        Entry::Debit(debit(1, 0.01)),
-        Entry::Exact(exact("first", "abc", 254..257)),
-        Entry::Exact(exact("first", "abc", 254..257)),
+        LedgerEntry::Debit(debit(1, 0.01)),
+        LedgerEntry::Exact(exact("first", "abc", 254..257)),
+        LedgerEntry::Exact(exact("first", "abc", 254..257)),
     ]);
     let bodies: Vec<&str> = text.lines().map(|line| line.split_once('\t').unwrap().1).collect();
     let exact = "exact\tpopulation=pupils of 2026\tstudy=first\tmode=secure\tn_min=3\tcolluders=1\t\
@@ -322,8 +330,11 @@ const FIRST_HASH: &str = "c991560285a3071f3130dcbf3da3effe4e42f5d9363c28fe7732c7
 
 #[test]
 fn a_torn_line_is_named_and_any_other_break_is_refused() {
-    let (ledger, text) =
-        of([opening(budget(2.0)), Entry::Debit(debit(1, 0.01)), Entry::Exact(exact("é", "abc", 0..3))]);
+    let (ledger, text) = of([
+        opening(budget(2.0)),
+        LedgerEntry::Debit(debit(1, 0.01)),
+        LedgerEntry::Exact(exact("é", "abc", 0..3)),
+    ]);
     let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
     for end in 0..text.len() {
         let read = Ledger::read(&text.as_bytes()[..end]);
@@ -407,13 +418,13 @@ proptest! {
         let mut rows = rows;
         rows.sort_unstable();
         let entries = [
-            Entry::Open(AccountOpening { population: label(&population), budget, time: label(&time) }),
-            Entry::Debit(Debit {
+            LedgerEntry::Open(AccountOpening { population: label(&population), budget, time: label(&time) }),
+            LedgerEntry::Debit(Debit {
                 population: label(&population), study: study(&name), round: numbers.0, attempt: numbers.1,
                 cohort: numbers.2, question: [numbers.2 as u8; 32], mu_squared, slack: Slack { eta, kappa: 0.0 },
                 after_exact_releases: false, rows: rows.clone(), students: None, time: label(&time),
             }),
-            Entry::Exact(ExactRelease {
+            LedgerEntry::Exact(ExactRelease {
                 population: label(&population), study: study(&name), mode,
                 statistics: statistics.iter().map(label).collect(),
                 cohort: sites.iter().map(|s| SiteId::try_from(s.as_str()).unwrap()).collect(),

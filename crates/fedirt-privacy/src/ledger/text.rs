@@ -18,7 +18,8 @@
 //! written again and compared.
 
 use super::{
-    AccountOpening, Budget, Debit, Entry, ExactMode, ExactRelease, Head, Label, Ledger, Member, Students,
+    AccountOpening, Budget, Debit, ExactMode, ExactRelease, Head, Label, Ledger, LedgerEntry, Member,
+    Students,
 };
 use crate::accountant::{AccountantError, Delta, Epsilon, Slack};
 use crate::secure::{ThresholdError, Thresholds};
@@ -75,9 +76,9 @@ fn key(member: &Member) -> String {
 }
 
 /// The text of an entry, its rows sorted; rows that an earlier line has are named by its number.
-pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
+pub(super) fn body(entry: &LedgerEntry, ledger: &Ledger) -> String {
     match entry {
-        Entry::Open(AccountOpening { population, budget, time }) => {
+        LedgerEntry::Open(AccountOpening { population, budget, time }) => {
             let mut body = Body("account".into());
             body.put("population", population)
                 .number("epsilon", budget.epsilon.value())
@@ -86,7 +87,7 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
                 .put("time", time);
             body.0
         }
-        Entry::Debit(debit) => {
+        LedgerEntry::Debit(debit) => {
             let mut body = Body("debit".into());
             body.put("population", &debit.population).put("study", &debit.study);
             body.put("round", debit.round).put("attempt", debit.attempt).put("cohort", debit.cohort);
@@ -100,7 +101,7 @@ pub(super) fn body(entry: &Entry, ledger: &Ledger) -> String {
             }
             body.0
         }
-        Entry::Exact(release) => {
+        LedgerEntry::Exact(release) => {
             let mut body = Body("exact".into());
             body.put("population", &release.population).put("study", &release.study);
             match release.mode {
@@ -264,19 +265,19 @@ fn members(fields: &mut Fields<'_>) -> Result<Vec<Member>, LineError> {
 }
 
 /// The entry of a text. The caller compares what the entry is written as.
-pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, LineError> {
+pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<LedgerEntry, LineError> {
     let mut split = body.split('\t').peekable();
     let kind = split.next().unwrap_or_default();
     let mut fields = Fields(split);
     let fields = &mut fields;
     // Fields of a struct are read in the order in which they stand here.
     match kind {
-        "account" => Ok(Entry::Open(AccountOpening {
+        "account" => Ok(LedgerEntry::Open(AccountOpening {
             population: fields.name("population")?,
             budget: budget(fields)?,
             time: fields.name("time")?,
         })),
-        "debit" => Ok(Entry::Debit(Debit {
+        "debit" => Ok(LedgerEntry::Debit(Debit {
             population: fields.name("population")?,
             study: fields.name("study")?,
             round: fields.parse("round")?,
@@ -290,7 +291,7 @@ pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<Entry, LineError> {
             rows: rows(fields, ledger)?,
             students: students(fields, ledger)?,
         })),
-        "exact" => Ok(Entry::Exact(ExactRelease {
+        "exact" => Ok(LedgerEntry::Exact(ExactRelease {
             population: fields.name("population")?,
             study: fields.name("study")?,
             mode: mode(fields)?,

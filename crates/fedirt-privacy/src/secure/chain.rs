@@ -64,7 +64,7 @@ pub enum ChainRefusal {
 
 /// How a cohort follows the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum CohortChange {
     /// The first release.
     First,
     /// The same sites as before.
@@ -95,9 +95,9 @@ impl Chain {
     }
 
     /// Whether a cohort may follow.
-    pub fn check(&self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
+    pub fn check(&self, next: &BTreeSet<SiteId>) -> Result<CohortChange, ChainRefusal> {
         Protection::Sums(self.thresholds).check_size(next.len())?;
-        let Some(current) = &self.current else { return Ok(Step::First) };
+        let Some(current) = &self.current else { return Ok(CohortChange::First) };
         let back: BTreeSet<SiteId> = next.intersection(&self.departed).cloned().collect();
         if !back.is_empty() {
             return Err(ChainRefusal::Readmitted { sites: back });
@@ -109,8 +109,8 @@ impl Chain {
         let removed: BTreeSet<SiteId> = current.difference(next).cloned().collect();
         let n_min = self.thresholds.n_min();
         match removed.len() {
-            0 => Ok(Step::Same),
-            n if n >= n_min => Ok(Step::Fewer),
+            0 => Ok(CohortChange::Same),
+            n if n >= n_min => Ok(CohortChange::Fewer),
             _ => Err(ChainRefusal::TooFewRemoved { sites: removed, n_min }),
         }
     }
@@ -118,15 +118,15 @@ impl Chain {
     /// Whether a cohort may follow when the officers have agreed in the plan (`on_loss = reveal_lost_site`)
     /// that what a lost site sent may become known: fewer than n_min sites may then leave at once. All else
     /// holds: nobody joins or comes back, and n_min sites are left.
-    pub fn check_revealing_lost_sites(&self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
+    pub fn check_revealing_lost_sites(&self, next: &BTreeSet<SiteId>) -> Result<CohortChange, ChainRefusal> {
         match self.check(next) {
-            Err(ChainRefusal::TooFewRemoved { .. }) => Ok(Step::Revealing),
+            Err(ChainRefusal::TooFewRemoved { .. }) => Ok(CohortChange::Revealing),
             other => other,
         }
     }
 
     /// Checks a cohort and makes it the last release. Store it before the upload leaves.
-    pub fn extend(&mut self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
+    pub fn extend(&mut self, next: &BTreeSet<SiteId>) -> Result<CohortChange, ChainRefusal> {
         let step = self.check(next)?;
         self.follow(next);
         Ok(step)
@@ -134,7 +134,10 @@ impl Chain {
 
     /// [`Self::extend`] by the rule of [`Self::check_revealing_lost_sites`]. Only for a plan with the officers'
     /// consent: **it gives away the numbers of the sites that left.**
-    pub fn extend_revealing_lost_sites(&mut self, next: &BTreeSet<SiteId>) -> Result<Step, ChainRefusal> {
+    pub fn extend_revealing_lost_sites(
+        &mut self,
+        next: &BTreeSet<SiteId>,
+    ) -> Result<CohortChange, ChainRefusal> {
         let step = self.check_revealing_lost_sites(next)?;
         self.follow(next);
         Ok(step)

@@ -47,7 +47,7 @@ mod upload;
 #[cfg(test)]
 mod tests;
 
-pub use chain::{Chain, ChainRefusal, Step, check_other_study};
+pub use chain::{Chain, ChainRefusal, CohortChange, check_other_study};
 pub use cohort::{BoundCohort, Cohort, CohortError, Context};
 pub use coverage::{CoverageRefusal, check_coordinate_steps, sendable, suppress};
 pub use encoding::DecodeError;

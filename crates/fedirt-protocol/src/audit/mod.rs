@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// One line of the report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Line {
+pub struct AuditLine {
     /// What was checked.
     pub check: &'static str,
     /// What came out.
@@ -119,13 +119,13 @@ pub fn checks<S: Subject>(
     hostile: &[Sites],
     wrap: impl Fn(Sites) -> S,
     effort: Effort,
-) -> (Vec<Line>, Vec<Check>) {
+) -> (Vec<AuditLine>, Vec<Check>) {
     let seed = effort.seed;
     let mut found: Vec<Check> = Vec::new();
     let mut lines = Vec::new();
     let mut add = |check: &'static str, measured: String, limit: String, findings: Vec<Finding>| {
         found.extend(findings.iter().map(|f| f.check));
-        lines.push(Line { check, measured, limit, findings: told(&findings) });
+        lines.push(AuditLine { check, measured, limit, findings: told(&findings) });
     };
 
     // One row alone, under the plan's questions and under hostile ones.
@@ -204,7 +204,7 @@ const MACHINES: (usize, u64) = (4, 1_000);
 
 /// The product's own machines: each site's share of the noise in a first and in a repeated attempt, and everything else
 /// that leaves, from the declaration to the result.
-pub fn machines(effort: Effort) -> Result<Vec<Line>, PrivateRefusal> {
+pub fn machines(effort: Effort) -> Result<Vec<AuditLine>, PrivateRefusal> {
     let (sites, most) = MACHINES;
     let mut machines = Machines::of(&Sites::of(sites, 1)?);
     let runs = effort.noise_runs.min(most);
@@ -212,13 +212,13 @@ pub fn machines(effort: Effort) -> Result<Vec<Line>, PrivateRefusal> {
     machines.to_the_end = true;
     let coupled = coupling(&machines, effort.seed);
     Ok(vec![
-        Line {
+        AuditLine {
             check: "machines: noise of two attempts",
             measured: format!("{} beyond the limit over {runs} runs", shares.len()),
             limit: format!("|z| ≤ {ALARM}"),
             findings: told(&shares),
         },
-        Line {
+        AuditLine {
             check: "machines: messages and result",
             measured: format!("{} of {} rows change more than numbers", coupled.len(), machines.rows().len()),
             limit: "0".into(),

@@ -9,10 +9,10 @@
 
 use crate::Terms;
 use crate::declaration::Declaration;
-use crate::forecast::{Study, Wish};
+use crate::forecast::{PlannedStudy, StudyAtEpsilon};
 use crate::private::{Noise, PrivateRefusal, answer};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{MissingAnswers, PrivateError, Score2, ScoreRequest, Step};
+use fedirt_model::private::{MissingAnswers, PrivateError, Score2, Score2Step, ScoreRequest};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_privacy::accountant::{Delta, Epsilon, GaussianDp};
 use fedirt_privacy::audit::{Claim, Released, RowId, Rows, Subject, Transcript};
@@ -64,7 +64,7 @@ impl Sites {
     /// The same for another number of sites, of which so many may work with the coordinator.
     pub fn of(sites: usize, colluders: usize) -> Result<Self, PrivateRefusal> {
         let rows: Vec<Vec<Vec<u8>>> = (0..sites).map(rows).collect();
-        let wish = Wish {
+        let planned = PlannedStudy {
             items: ITEMS.iter().map(|(model, categories)| ((*model).to_owned(), *categories)).collect(),
             sites: rows.iter().enumerate().map(|(k, r)| (format!("s{k}"), r.len() as u64)).collect(),
             effects: Effects::Fixed,
@@ -75,14 +75,14 @@ impl Sites {
             delta: DELTA,
             colluders,
         };
-        let mut study = Study::new(&wish, EPSILON)?;
+        let mut study = StudyAtEpsilon::new(&planned, EPSILON)?;
         // Privacy must hold on any grid, and this one is quick.
         study.plan.grid.nodes = 21;
         study.terms.plan.population = study.plan.grid.into();
         let (mut machine, first) = Score2::new(study.plan.clone())?;
         // Any sums lead to a second question; these are of the size of their noise.
         let sums: Vec<f64> = (0..first.width()?).map(|r| if r % 2 == 0 { 5.0 } else { -5.0 }).collect();
-        let Step::Ask(second) = machine.advance(&sums)? else {
+        let Score2Step::Ask(second) = machine.advance(&sums)? else {
             return Err(PrivateError::Plan("there is no second question".into()).into());
         };
         let noise = [study.noise(0)?, study.noise(1)?];

@@ -8,7 +8,7 @@ use crate::encoding;
 use crate::message::Question;
 use crate::private;
 use crate::terms::Terms;
-use fedirt_model::centre::{Calibration, Step};
+use fedirt_model::centre::{Calibration, CalibrationStep};
 use fedirt_model::fit::TraceEntry;
 use fedirt_model::questions::Aggregate;
 use fedirt_model::statistics::{Combination, Mode};
@@ -93,8 +93,8 @@ impl Centre {
                     );
                 }
                 match calibration.advance(request, Aggregate::new(sums, by_site))? {
-                    Step::Ask(request) => Ok(Next::Ask(Box::new(Question::Sums(*request)))),
-                    Step::Done(outcome) => {
+                    CalibrationStep::Ask(request) => Ok(Next::Ask(Box::new(Question::Sums(*request)))),
+                    CalibrationStep::Done(outcome) => {
                         let fit = outcome.fit(terms.mode, codebook::hash(&outcome.items), version);
                         Ok(Next::Done(Box::new(Finished { fit, covariance: outcome.covariance_table() })))
                     }

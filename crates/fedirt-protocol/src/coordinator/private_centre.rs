@@ -8,7 +8,7 @@ use crate::private::{self, PrivateRefusal};
 use crate::statement::statement;
 use crate::terms::Terms;
 use fedirt_model::fit::Covariance;
-use fedirt_model::private::{Score2, Score2Plan, Step};
+use fedirt_model::private::{Score2, Score2Plan, Score2Step};
 
 /// The machine of score2, with the plan of its cohort.
 pub(super) struct PrivateCentre {
@@ -29,10 +29,10 @@ impl PrivateCentre {
         let sums = noise.lattice.decode(total);
         self.stage += 1;
         match self.machine.advance_with_noise(&sums, noise.sum_sd())? {
-            Step::Ask(request) => {
+            Score2Step::Ask(request) => {
                 Ok(Next::Ask(Box::new(Question::Scores { stage: self.stage, request: *request })))
             }
-            Step::Done(result) => {
+            Score2Step::Done(result) => {
                 let names: Vec<String> = terms.plan.items.iter().map(|item| item.name.clone()).collect();
                 let sites: Vec<String> = self.plan.sites.iter().map(|site| site.name.clone()).collect();
                 let (statement, version) =

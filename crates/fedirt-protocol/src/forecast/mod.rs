@@ -1,10 +1,10 @@
 //! Before anything is spent: the standard errors that a private study can expect, beside those without privacy.
 
+mod planned;
 mod remarks;
-mod wish;
 
+pub use planned::{PlannedStudy, StudyAtEpsilon};
 pub use remarks::{Remark, remarks};
-pub use wish::{Study, Wish};
 
 use crate::private::PrivateRefusal;
 use fedirt_model::private::{Forecast, Score2Result, typical};
@@ -71,7 +71,7 @@ pub struct Outlook {
     pub private: Vec<Expected>,
 }
 
-/// Item parameters as they may be, one entry for each item of a wish.
+/// Item parameters as they may be, one entry for each item of a planned study.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Guess {
     /// Slopes.
@@ -80,11 +80,15 @@ pub struct Guess {
     pub b: Vec<Vec<f64>>,
 }
 
-/// Computes the outlook of a wish at several ε, if items are as guessed and sites do not differ; without a guess, for
+/// Computes the outlook of a planned study at several ε, if items are as guessed and sites do not differ; without a guess, for
 /// an ordinary test at sites that do.
-pub fn outlook(wish: &Wish, guess: Option<&Guess>, epsilons: &[f64]) -> Result<Outlook, PrivateRefusal> {
+pub fn outlook(
+    planned: &PlannedStudy,
+    guess: Option<&Guess>,
+    epsilons: &[f64],
+) -> Result<Outlook, PrivateRefusal> {
     // Neither the clipping norm nor the moments depend on ε.
-    let plan = Study::new(wish, epsilons.first().copied().unwrap_or(1.0))?.plan;
+    let plan = StudyAtEpsilon::new(planned, epsilons.first().copied().unwrap_or(1.0))?.plan;
     let theta = match guess {
         Some(guess) => {
             let effects = vec![0.0; plan.sites.len()];
@@ -95,7 +99,7 @@ pub fn outlook(wish: &Wish, guess: Option<&Guess>, epsilons: &[f64]) -> Result<O
     let studies = epsilons
         .iter()
         .map(|&epsilon| {
-            let study = Study::new(wish, epsilon)?;
+            let study = StudyAtEpsilon::new(planned, epsilon)?;
             let noise_sd = study.noise_sd()?;
             Ok((epsilon, study.plan.mu, noise_sd))
         })

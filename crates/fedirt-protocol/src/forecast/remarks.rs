@@ -1,6 +1,6 @@
-//! What a forecast means: what stands between a wish and its fulfilment.
+//! What a forecast means: what may keep a planned study from the results that it expects.
 
-use super::{Expected, Outlook, Wish};
+use super::{Expected, Outlook, PlannedStudy};
 use fedirt_model::private::Prior;
 use fedirt_privacy::accountant::Delta;
 
@@ -80,8 +80,8 @@ impl Remark {
     }
 }
 
-/// Everything that stands between a wish and its fulfilment.
-pub fn remarks(wish: &Wish, found: &Outlook) -> Vec<Remark> {
+/// Everything that may keep a planned study from the results that it expects.
+pub fn remarks(planned: &PlannedStudy, found: &Outlook) -> Vec<Remark> {
     let prior = Prior::default();
     let mut out = Vec::new();
     let those = |bad: &dyn Fn(&Expected) -> bool| -> Vec<&Expected> {
@@ -109,8 +109,8 @@ pub fn remarks(wish: &Wish, found: &Outlook) -> Vec<Remark> {
         let (difficulty_sd, log_slope_sd) = (prior.difficulty_sd, prior.log_slope_sd);
         out.push(Remark::ItemsLeanOnPriors { epsilons: epsilons(&vague), difficulty_sd, log_slope_sd });
     }
-    if Delta::new(wish.delta).is_ok_and(|delta| delta.is_large_for(found.students) == Ok(true)) {
-        out.push(Remark::LargeDelta { delta: wish.delta, students: found.students });
+    if Delta::new(planned.delta).is_ok_and(|delta| delta.is_large_for(found.students) == Ok(true)) {
+        out.push(Remark::LargeDelta { delta: planned.delta, students: found.students });
     }
     out
 }

@@ -5,8 +5,8 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::private::MissingAnswers;
 use fedirt_privacy::accountant::{Delta, GaussianDp};
 
-fn wish(items: usize, sites: usize, each: u64) -> Wish {
-    Wish {
+fn planned(items: usize, sites: usize, each: u64) -> PlannedStudy {
+    PlannedStudy {
         items: vec![("2pl".into(), 2); items],
         sites: (0..sites).map(|k| (format!("s{k}"), each)).collect(),
         effects: Effects::Fixed,
@@ -21,24 +21,24 @@ fn wish(items: usize, sites: usize, each: u64) -> Wish {
 
 #[test]
 fn many_small_schools_cannot_have_effects() {
-    let found = outlook(&wish(15, 50, 7), None, &[1.0, 1e4]).unwrap();
+    let found = outlook(&planned(15, 50, 7), None, &[1.0, 1e4]).unwrap();
     // More than a prior of SD 1 leaves open; and three quarters of that SD remain when both are put together.
     let alone = found.private[0].sums_alone.s.unwrap();
     assert!((1.1..1.4).contains(&alone), "{alone}");
     assert!(found.private[0].reported.s.unwrap() > 0.75);
     assert!(found.private[0].noise_ratio > 1.0);
-    let none = outlook(&Wish { effects: Effects::None, ..wish(15, 50, 7) }, None, &[1.0]).unwrap();
+    let none = outlook(&PlannedStudy { effects: Effects::None, ..planned(15, 50, 7) }, None, &[1.0]).unwrap();
     assert!(none.private[0].reported.s.is_none());
     assert!(none.private[0].sums_alone.b < found.private[0].sums_alone.b);
 }
 
 #[test]
 fn booklets_and_a_mixture_cost_precision() {
-    let whole = wish(6, 3, 401);
-    let halves = Wish { booklets: vec![vec![0, 1, 2, 3], vec![2, 3, 4, 5]], ..whole.clone() };
-    let apart = Wish { mixture: true, ..whole.clone() };
-    let b = |wish: &Wish| {
-        let found = outlook(wish, None, &[4.0]).unwrap();
+    let whole = planned(6, 3, 401);
+    let halves = PlannedStudy { booklets: vec![vec![0, 1, 2, 3], vec![2, 3, 4, 5]], ..whole.clone() };
+    let apart = PlannedStudy { mixture: true, ..whole.clone() };
+    let b = |planned: &PlannedStudy| {
+        let found = outlook(planned, None, &[4.0]).unwrap();
         assert_eq!(found.students, 3 * 401, "students are spread over booklets, none is lost");
         (found.maximum_likelihood.b, found.private[0].reported.b)
     };
@@ -50,17 +50,17 @@ fn booklets_and_a_mixture_cost_precision() {
 
 #[test]
 fn hardly_any_noise_is_none() {
-    let mut wish = wish(6, 3, 400);
+    let mut planned = planned(6, 3, 400);
     for (model, categories) in [("2pl", 2), ("rasch-sd1", 2), ("gpcm", 4), ("grm", 4)] {
-        wish.items = vec![(model.into(), categories); 6];
-        let found = outlook(&wish, None, &[0.5, 8.0, 1e5]).unwrap();
+        planned.items = vec![(model.into(), categories); 6];
+        let found = outlook(&planned, None, &[0.5, 8.0, 1e5]).unwrap();
         let b: Vec<f64> = found.private.iter().map(|p| p.reported.b).collect();
         assert!(b[0] > b[1] && b[1] > b[2] && b[2] >= 0.999 * found.without_noise.b, "{model}: {found:?}");
         // What is left is what clipping loses.
         assert!(b[2] < 1.1 * found.without_noise.b, "{model}: {found:?}");
         assert_eq!(found.without_noise.a.is_none(), model == "rasch-sd1");
         // Counting complete rows changes nothing where all are.
-        let counted = Wish { missing: MissingAnswers::Counted, ..wish.clone() };
+        let counted = PlannedStudy { missing: MissingAnswers::Counted, ..planned.clone() };
         let counted = outlook(&counted, None, &[1e5]).unwrap();
         assert!((counted.private[0].reported.b / b[2] - 1.0).abs() < 0.01, "{model}: {counted:?}");
         assert!((counted.without_noise.b / found.without_noise.b - 1.0).abs() < 1e-9, "{model}");
@@ -72,7 +72,8 @@ fn hardly_any_noise_is_none() {
 fn the_quoted_epsilon_covers_noise_in_integers() {
     let delta = Delta::new(1e-6).unwrap();
     for epsilon in [0.1, 1.0, 8.0, 16.0] {
-        let study = Study::new(&Wish { colluders: 1, ..wish(6, 10, 100) }, epsilon).unwrap();
+        let study =
+            StudyAtEpsilon::new(&PlannedStudy { colluders: 1, ..planned(6, 10, 100) }, epsilon).unwrap();
         // Any L will do; this one leaves little of δ to the tail.
         let tail = 40.0 + epsilon - delta.value().ln();
         let of = |stage: usize| study.noise(stage).unwrap().shares.noise().slack(1, tail).unwrap();
@@ -86,7 +87,8 @@ fn the_quoted_epsilon_covers_noise_in_integers() {
 
 #[test]
 fn colluders_cost() {
-    let errors = |colluders: usize| outlook(&Wish { colluders, ..wish(6, 10, 100) }, None, &[1.0]).unwrap();
+    let errors =
+        |colluders: usize| outlook(&PlannedStudy { colluders, ..planned(6, 10, 100) }, None, &[1.0]).unwrap();
     let (none, five) = (errors(0), errors(5));
     let ratio = five.private[0].noise_sd[0] / none.private[0].noise_sd[0];
     assert!((ratio - 2f64.sqrt()).abs() < 1e-4, "{ratio}");
@@ -94,5 +96,5 @@ fn colluders_cost() {
     let ratio = five.private[0].noise_ratio / none.private[0].noise_ratio;
     assert!((ratio - 2.0).abs() < 1e-3, "{ratio}");
     assert!(five.private[0].reported.b > none.private[0].reported.b);
-    assert!(outlook(&Wish { colluders: 10, ..wish(6, 10, 100) }, None, &[1.0]).is_err());
+    assert!(outlook(&PlannedStudy { colluders: 10, ..planned(6, 10, 100) }, None, &[1.0]).is_err());
 }

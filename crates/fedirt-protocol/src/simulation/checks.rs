@@ -188,7 +188,7 @@ mod tests {
 
     /// A ledger with one exact release.
     fn ledger() -> String {
-        use fedirt_privacy::ledger::{Entry, ExactMode, ExactRelease, Label};
+        use fedirt_privacy::ledger::{ExactMode, ExactRelease, Label, LedgerEntry};
         let label = |text: &str| Label::try_from(text).expect("a label");
         let release = ExactRelease {
             population: label("p"),
@@ -202,20 +202,20 @@ mod tests {
             after_private_releases: None,
             time: label("t"),
         };
-        Ledger::new().propose(Entry::Exact(release)).expect("a first entry").text()
+        Ledger::new().propose(LedgerEntry::Exact(release)).expect("a first entry").text()
     }
 
     /// A ledger with one debit, of round 1, attempt 1.
     fn paid_once() -> String {
         use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
-        use fedirt_privacy::ledger::{AccountOpening, Budget, Debit, Entry, Label};
+        use fedirt_privacy::ledger::{AccountOpening, Budget, Debit, Label, LedgerEntry};
         let label = |text: &str| Label::try_from(text).expect("a label");
         let budget = Budget {
             epsilon: Epsilon::new(1.0).expect("positive"),
             delta: Delta::new(1e-6).expect("below one"),
         };
-        let opening = Entry::Open(AccountOpening { population: label("p"), budget, time: label("t") });
-        let debit = Entry::Debit(Debit {
+        let opening = LedgerEntry::Open(AccountOpening { population: label("p"), budget, time: label("t") });
+        let debit = LedgerEntry::Debit(Debit {
             population: label("p"),
             study: crate::StudyId::try_from("s").expect("a name"),
             round: 1,

@@ -9,7 +9,9 @@ use crate::{SiteId, Timestamp, codec};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon};
-use fedirt_privacy::ledger::{AccountOpening, Budget, Entry, Label, Ledger, Refusal, row_fingerprint};
+use fedirt_privacy::ledger::{
+    AccountOpening, Budget, Label, Ledger, LedgerEntry, LedgerRefusal, row_fingerprint,
+};
 use fedirt_privacy::secure::Identity;
 use rand::rngs::ChaCha20Rng;
 use std::sync::Arc;
@@ -57,7 +59,7 @@ impl SiteShell {
                 delta: Delta::new(delta).expect("below one"),
             };
             let opening = AccountOpening { population: label("students"), budget, time: label("day 0") };
-            let line = Ledger::new().propose(Entry::Open(opening)).expect("a first account");
+            let line = Ledger::new().propose(LedgerEntry::Open(opening)).expect("a first account");
             ledger.push_str(&line.text());
         }
         let mut shell = Self {
@@ -183,7 +185,7 @@ impl SiteShell {
         let line = match ledger.propose(entry) {
             Ok(line) => line,
             // The machine asks only while no answer is on disk: the entry was made before a crash, and nothing left.
-            Err(Refusal::AlreadyDebited { question, .. }) if question == release.question => {
+            Err(LedgerRefusal::AlreadyDebited { question, .. }) if question == release.question => {
                 return Some(Ok(()));
             }
             Err(refusal) => return Some(Err(refusal.to_string())),

@@ -5,7 +5,7 @@ use crate::SiteId;
 use crate::terms::Terms;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Slack;
-use fedirt_privacy::ledger::{Debit, Entry, ExactMode, ExactRelease, Label, Member, Students};
+use fedirt_privacy::ledger::{Debit, ExactMode, ExactRelease, Label, LedgerEntry, Member, Students};
 use fedirt_privacy::secure::NameError;
 use std::collections::BTreeSet;
 
@@ -35,7 +35,12 @@ pub enum EntryError {
 
 impl Release {
     /// The entry of this release: of whom, and when.
-    pub fn ledger_entry(&self, terms: &Terms, subjects: &Subjects, time: &str) -> Result<Entry, EntryError> {
+    pub fn ledger_entry(
+        &self,
+        terms: &Terms,
+        subjects: &Subjects,
+        time: &str,
+    ) -> Result<LedgerEntry, EntryError> {
         let Subjects { population, rows, students, exact_and_private } = subjects.clone();
         let study = terms.study.clone();
         let time = Label::try_from(time)?;
@@ -44,7 +49,7 @@ impl Release {
             Mode::Secure => ExactMode::Secure(terms.thresholds),
             Mode::Private => {
                 let cost = self.cost.ok_or(EntryError::NoPrice)?;
-                return Ok(Entry::Debit(Debit {
+                return Ok(LedgerEntry::Debit(Debit {
                     population,
                     study,
                     round: u64::from(self.turn.round),
@@ -62,7 +67,7 @@ impl Release {
         };
         let statistics = self.statistics.iter().map(|(name, _)| Label::try_from(name.as_str()));
         let cohort = self.cohort.iter().map(|name| SiteId::try_from(name.as_str()));
-        Ok(Entry::Exact(ExactRelease {
+        Ok(LedgerEntry::Exact(ExactRelease {
             population,
             study,
             mode,

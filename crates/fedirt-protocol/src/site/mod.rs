@@ -26,7 +26,7 @@ use crate::{Timestamp, codec};
 use fedirt_model::fit::Fit;
 use fedirt_model::private::Score2Plan;
 use fedirt_model::responses::ResponseTable;
-use fedirt_model::site::{Place, Site};
+use fedirt_model::site::{EffectEstimate, Site};
 use fedirt_model::statistics::Statistic;
 use fedirt_privacy::secure::{Enrolment, Fingerprint, Identity, Roster, SiteId};
 use past::Past;
@@ -194,9 +194,9 @@ impl SiteMachine {
         &self.name
     }
 
-    /// The site's own place, which stays here.
-    pub fn place(&self) -> Option<Place> {
-        self.past.place().or_else(|| self.site.place())
+    /// The site's own effect, which stays here.
+    pub fn own_effect(&self) -> Option<EffectEstimate> {
+        self.past.own_effect().or_else(|| self.site.own_effect())
     }
 
     /// The site's own rows, for scoring at home.

@@ -124,7 +124,7 @@ impl SiteMachine {
                 Sums::Masked(key.mask(&self.name, bound, words)?.sign(&self.identity).encode())
             }
         };
-        // Made anew, as the answer tells the site its own place where the round tells it at all.
+        // Made anew, as the answer tells the site its own effect where the round tells it at all.
         let release = self.release(opening)?;
         self.persist(SiteEvent::Released(release))?;
         let answer = ToCoordinator::Upload { turn, sums, by_name };
@@ -262,8 +262,8 @@ impl SiteMachine {
             release.effect_totals = conditions.once;
             release.by_name = conditions.publishes_effects;
             release.design = design_hash(request);
-            let place = conditions.tells_own_effect.then(|| self.site.place()).flatten();
-            release.place = place.map(|place| (place.effect, place.se));
+            let own = conditions.tells_own_effect.then(|| self.site.own_effect()).flatten();
+            release.place = own.map(|own| (own.effect, own.se));
         }
         if let Some((_, noise)) = &opening.noise {
             let slack = noise.shares.slack(1).map_err(PrivateRefusal::from)?;

@@ -8,7 +8,7 @@ use crate::declaration::Declarations;
 use crate::message::Turn;
 use crate::terms::{OnLoss, Terms};
 use fedirt_model::exchange::Request;
-use fedirt_model::site::Place;
+use fedirt_model::site::EffectEstimate;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Chain, SiteId};
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ pub(super) struct Past {
     released: BTreeSet<Turn>,
     /// μ² that this study has spent here: the price of every question that was accepted.
     spent: f64,
-    place: Option<Place>,
+    own_effect: Option<EffectEstimate>,
 }
 
 impl Past {
@@ -43,7 +43,7 @@ impl Past {
             design: None,
             released: BTreeSet::new(),
             spent: 0.0,
-            place: None,
+            own_effect: None,
         }
     }
 
@@ -60,9 +60,9 @@ impl Past {
         self.spent
     }
 
-    /// The site's own place, where a round has told it.
-    pub(super) fn place(&self) -> Option<Place> {
-        self.place
+    /// The site's own effect, where a round has told it.
+    pub(super) fn own_effect(&self) -> Option<EffectEstimate> {
+        self.own_effect
     }
 
     /// A question was accepted: its price is spent, whether or not an answer comes of it.
@@ -133,7 +133,7 @@ impl Past {
             self.totals = Some((release.turn, cohort));
         }
         if let Some((effect, se)) = release.place {
-            self.place = Some(Place { effect, se });
+            self.own_effect = Some(EffectEstimate { effect, se });
         }
         Ok(())
     }

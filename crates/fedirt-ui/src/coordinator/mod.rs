@@ -58,10 +58,10 @@ impl std::fmt::Debug for CoordinatorState {
 type App = State<Arc<CoordinatorState>>;
 type Name = Path<String>;
 type Page = Result<axum::response::Response, PageError>;
-type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<CoordinatorState>>);
+type RouteEntry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<CoordinatorState>>);
 
 /// Every page: method, path, required right, handler.
-pub(crate) const ROUTES: [Entry; 29] = [
+pub(crate) const ROUTES: [RouteEntry; 29] = [
     ("get", "/", Right::Read, || get(studies::show)),
     ("get", "/new", Right::Analyse, || get(setup::show)),
     ("get", "/new/check", Right::Analyse, || get(setup::show)),
@@ -100,7 +100,7 @@ pub fn listing() -> Vec<(&'static str, &'static str, Right)> {
 
 /// The routes with their required rights.
 pub(crate) fn routes() -> Vec<Route<Arc<CoordinatorState>>> {
-    let route = |(method, path, right, handler): Entry| match method {
+    let route = |(method, path, right, handler): RouteEntry| match method {
         "post" => Route::post(path, right, handler()),
         _ => Route::get(path, right, handler()),
     };

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_coordinator::forecast::{self, Forecast};
-use fedirt_coordinator::study::Release;
+use fedirt_coordinator::study::AnsweredAttempt;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::StudyPlan;
 use fedirt_protocol::private::PrivateRefusal;
@@ -99,7 +99,7 @@ pub(super) async fn forecast(plan: &StudyPlan, list: Vec<f64>) -> Result<Forecas
 fn page(visitor: &Visitor, seen: &CoordinatorStudy) -> PrivacyPage {
     let released = seen.study.so_far().releases();
     let private = seen.plan.mode == Mode::Private;
-    let row = |release: &Release| Row {
+    let row = |release: &AnsweredAttempt| Row {
         round: match release.turn.attempt {
             1 => release.turn.round.to_string(),
             attempt => format!("{}, attempt {attempt}", release.turn.round),

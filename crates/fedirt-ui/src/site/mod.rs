@@ -53,10 +53,10 @@ pub(crate) struct OfficerState {
 type App = State<Arc<OfficerState>>;
 type Name = Path<String>;
 type Page = Result<axum::response::Response, PageError>;
-type Entry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<OfficerState>>);
+type RouteEntry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<OfficerState>>);
 
 /// Every page: method, path, required right, handler.
-const ROUTES: [Entry; 26] = [
+const ROUTES: [RouteEntry; 26] = [
     ("get", "/", Right::Read, || get(studies::show)),
     ("post", "/", Right::Administer, || post(invitation::look)),
     ("get", "/invitation/{study}", Right::Read, || get(invitation::show)),
@@ -86,7 +86,7 @@ const ROUTES: [Entry; 26] = [
 ];
 
 fn routes() -> Vec<Route<Arc<OfficerState>>> {
-    let route = |(method, path, right, handler): Entry| match method {
+    let route = |(method, path, right, handler): RouteEntry| match method {
         "post" => Route::post(path, right, handler()),
         "file" => Route::file(path, right, handler()),
         _ => Route::get(path, right, handler()),

@@ -6,7 +6,7 @@ use crate::{Frame, Link, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
-use fedirt_agent::{self as agent, Record, StudyStatus};
+use fedirt_agent::{self as agent, JournalEvent, SiteStudyStatus};
 
 /// A step from the invitation to the results.
 struct Step {
@@ -29,7 +29,7 @@ struct OverviewPage {
     next: Option<Link>,
     outcome: Option<String>,
     asks: Option<&'static str>,
-    status: StudyStatus,
+    status: SiteStudyStatus,
     leaving: bool,
     withdrawn: bool,
 }
@@ -94,7 +94,7 @@ pub(super) async fn show(
     let status = agent::status(&seen.folder, seen.settings.choices()).map_err(told)?;
     let (over, withdrawn) = (status.state.is_over(), status.state.is_withdrawn());
     let fingerprint = entries.iter().find_map(|entry| match &entry.record {
-        Record::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
+        JournalEvent::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
         _ => None,
     });
     let finished = status.results.iter().any(|name| name == "fit.json");

@@ -11,7 +11,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect};
 use data_encoding::HEXLOWER;
-use fedirt_agent::{self as agent, AgentError, Https, Record, StudyState, Withdrawal};
+use fedirt_agent::{self as agent, AgentError, Https, JournalEvent, StudyState, Withdrawal};
 use fedirt_data::text::counted;
 use fedirt_model::statistics::Statistic;
 use fedirt_privacy::secure::{Fingerprint, SiteId};
@@ -121,9 +121,10 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         Phase::Starting => ("Starting", "run"),
         _ => ("Taking part", "run"),
     };
-    let uploads = entries.iter().filter(|entry| matches!(entry.record, Record::Upload { .. })).count() as u64;
+    let uploads =
+        entries.iter().filter(|entry| matches!(entry.record, JournalEvent::Upload { .. })).count() as u64;
     let refused = entries.iter().rev().filter_map(|entry| match &entry.record {
-        Record::Refused { .. } => Some(entry.record.in_words()),
+        JournalEvent::Refused { .. } => Some(entry.record.in_words()),
         _ => None,
     });
     let refusals: Vec<String> = refused.take(REFUSALS).collect();

@@ -7,10 +7,10 @@ use crate::{Frame, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
-use fedirt_agent::{self as agent, StudyState, StudyStatus};
+use fedirt_agent::{self as agent, SiteStudyStatus, StudyState};
 
 struct Row {
-    status: StudyStatus,
+    status: SiteStudyStatus,
     state: String,
     /// What the officer has to do, if anything.
     asks: Option<&'static str>,

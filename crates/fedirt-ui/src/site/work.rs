@@ -109,9 +109,9 @@ pub(super) fn work(
         }
     };
     if let End::Finished(fit) = &end {
-        let place = agent.place();
+        let own_effect = agent.own_effect();
         let (study, table) = agent.into_parts();
-        agent::write_results(home, &study, fit, Own { place, table, ids }, true).map_err(told)?;
+        agent::write_results(home, &study, fit, Own { own_effect, table, ids }, true).map_err(told)?;
     }
     // Read again, because the officer may have paused the study meanwhile.
     let mut settings = OfficerSettings::read(&folder).map_err(told)?;
@@ -130,7 +130,7 @@ fn shortened(text: &str) -> String {
 /// Refuses a file that has changed since it was approved.
 fn check_file(folder: &StudyFolder, settings: &OfficerSettings) -> Result<(), AgentError> {
     let approved = folder.entries()?.into_iter().rev().find_map(|entry| match entry.record {
-        agent::Record::Consented { file_sha256, .. } => Some(file_sha256),
+        agent::JournalEvent::Consented { file_sha256, .. } => Some(file_sha256),
         _ => None,
     });
     let Some(file) = settings.file.as_deref() else { return Ok(()) };

@@ -10,7 +10,9 @@ use super::whole::{Rows, rounded};
 use crate::StudyError;
 use crate::private::release;
 use fedirt_model::design::{Design, DesignItem};
-use fedirt_model::private::{Score2, Score2Plan, Score2Result, ScoreRequest, Step, each_whitened_score};
+use fedirt_model::private::{
+    Score2, Score2Plan, Score2Result, Score2Step, ScoreRequest, each_whitened_score,
+};
 use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::Simulated;
@@ -91,8 +93,8 @@ impl Run {
             let step = machine.advance(&told)?;
             blocks.push(Block { precision: vec![sd; told.len()], told, by_pattern });
             match step {
-                Step::Ask(next) => request = *next,
-                Step::Done(result) => return Ok(Self { blocks, model: fitted(&result) }),
+                Score2Step::Ask(next) => request = *next,
+                Score2Step::Done(result) => return Ok(Self { blocks, model: fitted(&result) }),
             }
         }
         Err(StudyError::NoClosing)

@@ -44,7 +44,7 @@ pub(crate) const PAPER_GRID: GridSpec = GridSpec { nodes: 21, range: 5.0, weight
 
 /// What the machine wants.
 #[derive(Debug)]
-pub enum Step {
+pub enum DpStep {
     /// Ask all sites for the sum of their sampled, clipped gradients, with noise.
     Ask(Box<Request>),
     /// Finished.
@@ -95,7 +95,7 @@ impl FedirtDp {
     }
 
     /// Takes the released sum of the round.
-    pub fn advance(&mut self, sums: &[f64]) -> Result<Step, PrivateError> {
+    pub fn advance(&mut self, sums: &[f64]) -> Result<DpStep, PrivateError> {
         let (round, expected) = (self.rounds + 1, self.layout.len());
         if self.done || sums.len() != expected || !sums.iter().all(|x| x.is_finite()) {
             return Err(PrivateError::Sums { round, expected });
@@ -110,7 +110,11 @@ impl FedirtDp {
             self.recent[(round - 1) % AVERAGED_ROUNDS].clone_from(&self.theta);
         }
         self.done = round == self.plan.settings.rounds || self.stands(&gradient, &old);
-        Ok(if self.done { Step::Done(Box::new(self.estimates())) } else { Step::Ask(Box::new(self.ask())) })
+        Ok(if self.done {
+            DpStep::Done(Box::new(self.estimates()))
+        } else {
+            DpStep::Ask(Box::new(self.ask()))
+        })
     }
 
     /// G/q_s − Λ(θ − θ₀), or with G as it is where the settings say so: the gradient of the log-posterior.

@@ -2,7 +2,7 @@
 //!
 //! The noise always comes from the exact discrete sampler, because floating-point Gaussians leak their low bits.
 
-use super::{Estimates, FedirtDp, Plan, Request, Settings, Step, each_gradient, fit};
+use super::{DpStep, Estimates, FedirtDp, Plan, Request, Settings, each_gradient, fit};
 use crate::StudyError;
 use fedirt_model::centre;
 use fedirt_model::exchange::Effects;
@@ -90,8 +90,8 @@ fn drive(
     let (mut machine, mut request) = FedirtDp::new(plan)?;
     loop {
         match machine.advance(&release(&request)?)? {
-            Step::Ask(next) => request = *next,
-            Step::Done(estimates) => return Ok(*estimates),
+            DpStep::Ask(next) => request = *next,
+            DpStep::Done(estimates) => return Ok(*estimates),
         }
     }
 }

@@ -61,8 +61,8 @@ fn run(plan: Plan, mut sums: impl FnMut(&Request) -> Vec<f64>) -> Estimates {
     let (mut machine, mut request) = FedirtDp::new(plan).expect("a machine");
     loop {
         match machine.advance(&sums(&request)).expect("a step") {
-            Step::Ask(next) => request = *next,
-            Step::Done(estimates) => return *estimates,
+            DpStep::Ask(next) => request = *next,
+            DpStep::Done(estimates) => return *estimates,
         }
     }
 }
@@ -224,7 +224,7 @@ fn a_run_may_stop_early_and_no_sooner() {
     };
     refused(&mut machine, &sums[1..]);
     refused(&mut machine, &vec![f64::NAN; sums.len()]);
-    assert!(matches!(machine.advance(&sums), Ok(Step::Done(_))));
+    assert!(matches!(machine.advance(&sums), Ok(DpStep::Done(_))));
     refused(&mut machine, &sums);
 }
 

@@ -5,7 +5,7 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::private::{Forecast, MissingAnswers, Score2Result};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, SiteSizes, Spec};
-use fedirt_protocol::forecast::{Errors, Study, Wish};
+use fedirt_protocol::forecast::{Errors, PlannedStudy, StudyAtEpsilon};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// how far their estimates scatter over fresh answers and fresh noise. (Priors matter little here: they pull estimates
 /// together by 2 %.)
 fn compare(replications: u64) -> ([f64; 3], [f64; 3], [f64; 3]) {
-    let wish = Wish {
+    let planned = PlannedStudy {
         items: vec![("2pl".into(), 2); 8],
         sites: (0..5).map(|k| (format!("s{k}"), 600)).collect(),
         effects: Effects::Fixed,
@@ -25,7 +25,7 @@ fn compare(replications: u64) -> ([f64; 3], [f64; 3], [f64; 3]) {
         delta: 1e-6,
         colluders: 1,
     };
-    let mut study = Study::new(&wish, 2.0).unwrap();
+    let mut study = StudyAtEpsilon::new(&planned, 2.0).unwrap();
     study.plan.noise_sd = study.noise_sd().unwrap().to_vec();
     let truth = uniform_truth(8, &[600; 5], &mut ChaCha8Rng::seed_from_u64(3));
     let a: Vec<f64> = truth.items.iter().map(|i| i.a).collect();

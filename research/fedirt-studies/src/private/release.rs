@@ -1,7 +1,7 @@
 //! The release of a round as the product makes it: rows clipped and cut to a lattice, summed as integers, with noise.
 
 use fedirt_model::private::{
-    PrivateError, Score2, Score2Plan, Score2Result, ScoreRequest, Step, each_whitened_score,
+    PrivateError, Score2, Score2Plan, Score2Result, Score2Step, ScoreRequest, each_whitened_score,
 };
 use fedirt_model::responses::ResponseTable;
 use rand::Rng;
@@ -47,8 +47,8 @@ pub(crate) fn run(
     loop {
         let sums = release(tables, &request, noise[round], rng)?;
         match machine.advance(&sums)? {
-            Step::Ask(next) => request = *next,
-            Step::Done(result) => return Ok(*result),
+            Score2Step::Ask(next) => request = *next,
+            Score2Step::Done(result) => return Ok(*result),
         }
         round += 1;
     }

@@ -27,13 +27,13 @@ fn thresholds_leave_two_honest_sites() {
 #[test]
 fn cohorts_form_a_chain() {
     let mut chain = Chain::new(three());
-    assert_eq!(chain.extend(&sites("abcdefgh")), Ok(Step::First));
-    assert_eq!(chain.extend(&sites("abcdefgh")), Ok(Step::Same));
+    assert_eq!(chain.extend(&sites("abcdefgh")), Ok(CohortChange::First));
+    assert_eq!(chain.extend(&sites("abcdefgh")), Ok(CohortChange::Same));
     let one_lost = ChainRefusal::TooFewRemoved { sites: sites("h"), n_min: 3 };
     assert_eq!(chain.extend(&sites("abcdefg")), Err(one_lost));
     assert!(chain.extend(&sites("abcdef")).is_err());
     assert_eq!(chain.current(), Some(&sites("abcdefgh")), "a refusal changes nothing");
-    assert_eq!(chain.extend(&sites("abcde")), Ok(Step::Fewer));
+    assert_eq!(chain.extend(&sites("abcde")), Ok(CohortChange::Fewer));
     assert_eq!(chain.extend(&sites("abcdefgh")), Err(ChainRefusal::Readmitted { sites: sites("fgh") }));
     assert_eq!(chain.extend(&sites("abcdez")), Err(ChainRefusal::Joined { sites: sites("z") }));
     // Three left of five would be two removed; two left of five is no cohort.
@@ -46,14 +46,14 @@ fn a_lost_site_is_revealed_only_where_the_plan_says_so() {
     let mut chain = Chain::new(three());
     chain.extend(&sites("abcde")).unwrap();
     assert!(chain.extend(&sites("abcd")).is_err());
-    assert_eq!(chain.extend_revealing_lost_sites(&sites("abcd")), Ok(Step::Revealing));
+    assert_eq!(chain.extend_revealing_lost_sites(&sites("abcd")), Ok(CohortChange::Revealing));
     let back = ChainRefusal::Readmitted { sites: sites("e") };
     assert_eq!(chain.extend_revealing_lost_sites(&sites("abcde")), Err(back));
     let joined = ChainRefusal::Joined { sites: sites("z") };
     assert_eq!(chain.extend_revealing_lost_sites(&sites("abcz")), Err(joined));
     let too_few = ChainRefusal::Size(ThresholdError::TwoSites);
     assert_eq!(chain.extend_revealing_lost_sites(&sites("ab")), Err(too_few));
-    assert_eq!(chain.extend_revealing_lost_sites(&sites("abcd")), Ok(Step::Same));
+    assert_eq!(chain.extend_revealing_lost_sites(&sites("abcd")), Ok(CohortChange::Same));
 }
 
 #[test]

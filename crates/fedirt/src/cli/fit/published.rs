@@ -21,7 +21,7 @@ pub(super) fn run(args: &FitArgs, mut prepared: Prepared) -> Result<Calibration,
     let settings = (settings(args, students, private.epsilon), noise);
     let finished = calibrate(&prepared.plan, private, settings, &sites, &mut UnwrapErr(SysRng))
         .map_err(CliError::because)?;
-    let after = sites.into_iter().map(|(_, table)| SiteAfter { table, place: None }).collect();
+    let after = sites.into_iter().map(|(_, table)| SiteAfter { table, own_effect: None }).collect();
     Ok(prepared.finish(finished, after))
 }
 

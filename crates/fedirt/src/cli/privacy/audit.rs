@@ -5,7 +5,9 @@ use crate::args::AuditArgs;
 use crate::error::CliError;
 use crate::output::stdout;
 use fedirt_privacy::audit::Effort;
-use fedirt_protocol::audit::{Caught, EPSILON, Fault, Line, SITES, Sites, checks, hostile, machines, plant};
+use fedirt_protocol::audit::{
+    AuditLine, Caught, EPSILON, Fault, SITES, Sites, checks, hostile, machines, plant,
+};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use std::process::ExitCode;
@@ -67,7 +69,7 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
 
 fn report(
     args: &AuditArgs,
-    lines: &[Line],
+    lines: &[AuditLine],
     caught: &[Caught],
     few: u64,
     alarms: &[(u64, Vec<String>)],

@@ -14,12 +14,12 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::items;
 use fedirt_model::simulate::SiteSizes;
 use fedirt_privacy::accountant::{Delta, Epsilon};
-use fedirt_protocol::forecast::{Errors, Guess, Outlook, Wish};
+use fedirt_protocol::forecast::{Errors, Guess, Outlook, PlannedStudy};
 use serde_json::json;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
-    let (wish, guess) = wish(args)?;
+    let (planned, guess) = planned(args)?;
     let mut epsilons = args.epsilon.clone();
     epsilons.sort_by(f64::total_cmp);
     epsilons.dedup();
@@ -29,26 +29,26 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     }
     let progress = Progress::new();
     progress.say("computing the forecast");
-    let forecast = privacy::plan(&wish, guess.as_ref(), &epsilons)?;
+    let forecast = privacy::plan(&planned, guess.as_ref(), &epsilons)?;
     let found = forecast.outlook;
     drop(progress);
     let remarks: Vec<String> =
         forecast.remarks.iter().map(|remark| remark.told("--effects none (with --site-sd)")).collect();
     let document = json!({
-        "sites": wish.sites.len(), "items": wish.items.len(), "effects": wish.effects.name(),
-        "delta": wish.delta, "colluders": wish.colluders, "outlook": found, "remarks": remarks,
+        "sites": planned.sites.len(), "items": planned.items.len(), "effects": planned.effects.name(),
+        "delta": planned.delta, "colluders": planned.colluders, "outlook": found, "remarks": remarks,
     });
     if let Some(folder) = &args.out {
         let text = format!("{document:#}\n");
         files::replace(&folder.join("forecast.json"), |out| out.write_all(text.as_bytes()))?;
-        let svg = picture(&wish, &found).standalone();
+        let svg = picture(&planned, &found).standalone();
         files::replace(&folder.join("forecast.svg"), |out| out.write_all(svg.as_bytes()))?;
     }
     if args.json {
         stdout::print_raw(&format!("{document}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = table(&wish, &found);
+    let mut text = table(&planned, &found);
     for remark in &remarks {
         text += &format!("\n{remark}\n");
     }
@@ -60,7 +60,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
 }
 
 /// The study that the flags describe, or all problems with the flags.
-fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
+fn planned(args: &PlanArgs) -> Result<(PlannedStudy, Option<Guess>), CliError> {
     let mut problems = Vec::new();
     let sites = args.sites as usize;
     for epsilon in &args.epsilon {
@@ -116,7 +116,7 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
             (vec![(args.model.name().to_owned(), categories); args.items.unwrap_or(1) as usize], None)
         }
     };
-    let wish = Wish {
+    let planned = PlannedStudy {
         items,
         sites: sizes.into_iter().enumerate().map(|(k, n)| (format!("site{}", k + 1), n)).collect(),
         effects: if sites < 2 { Effects::None } else { args.effects },
@@ -127,7 +127,7 @@ fn wish(args: &PlanArgs) -> Result<(Wish, Option<Guess>), CliError> {
         delta: args.delta,
         colluders: args.colluders as usize,
     };
-    Ok((wish, guess))
+    Ok((planned, guess))
 }
 
 fn sizes(args: &PlanArgs, sites: usize) -> Result<Vec<u64>, UsageError> {
@@ -198,7 +198,7 @@ fn cells(errors: &Errors) -> [String; 3] {
     [cell(errors.a), cell(Some(errors.b)), cell(errors.s)]
 }
 
-fn table(wish: &Wish, found: &Outlook) -> String {
+fn table(planned: &PlannedStudy, found: &Outlook) -> String {
     let mut rows = vec![
         ["ε", "μ", "noise", "SE a", "SE b", "SE s", "alone a", "alone b", "alone s"]
             .map(String::from)
@@ -216,7 +216,7 @@ fn table(wish: &Wish, found: &Outlook) -> String {
     rows.push(row);
     format!(
         "{}\nnoise: approximate ratio of the variance of the noise to the sampling variance. SE: expected standard errors (root mean squares) as reported, with priors. alone: the same from the sums alone\n\n{}",
-        heading(wish, found),
+        heading(planned, found),
         columns(&rows, &[0])
     )
 }

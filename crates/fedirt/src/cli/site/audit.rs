@@ -4,7 +4,7 @@ use super::told;
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::terminal::text::printable;
-use fedirt_agent::{self as agent, Entry, Home};
+use fedirt_agent::{self as agent, Home, JournalEntry};
 use std::process::ExitCode;
 
 pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError> {
@@ -45,6 +45,6 @@ pub(super) fn run(home: &Home, study: Option<&str>) -> Result<ExitCode, CliError
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(entry: &Entry) -> String {
+fn line(entry: &JournalEntry) -> String {
     format!("  {}  {}\n", entry.time, printable(&entry.record.in_words()))
 }

@@ -6,7 +6,7 @@ use crate::args::{SiteJoinArgs, SiteWithdrawArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::terminal::text::count;
-use fedirt_agent::{self as agent, Agent, AgentError, End, Home, Own, Record, Withdrawal};
+use fedirt_agent::{self as agent, Agent, AgentError, End, Home, JournalEvent, Own, Withdrawal};
 use fedirt_data::Audience;
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
     let own = agent::read_for_plan(&args.own.files, &args.own.read_options()?, &study.plan).map_err(told)?;
     own.remarks(Audience::CommandLine).iter().for_each(|note| stderr::note(note));
     let entries = study.folder.entries().map_err(told)?;
-    if !entries.iter().any(|entry| matches!(entry.record, Record::Joined { .. })) {
+    if !entries.iter().any(|entry| matches!(entry.record, JournalEvent::Joined { .. })) {
         let Some(population) = args.population.as_deref() else {
             let known = agent::known_populations(home).map_err(told)?;
             return Err(told(AgentError::NoPopulation { known }));
@@ -45,9 +45,9 @@ pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError
     drop(officer);
     match end {
         End::Finished(fit) => {
-            let place = agent.place();
+            let own_effect = agent.own_effect();
             let (study, table) = agent.into_parts();
-            let own = Own { place, table, ids };
+            let own = Own { own_effect, table, ids };
             let names = agent::write_results(home, &study, &fit, own, !args.no_scores).map_err(told)?;
             let folder = study.folder.location("results");
             if fit.converged == Some(false) {

@@ -13,7 +13,7 @@ use fedirt_privacy::secure::Thresholds;
 
 /// What a private study is to calibrate, with whom, and whom it trusts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wish {
+pub struct PlannedStudy {
     /// Model and number of categories of each item.
     pub items: Vec<(String, usize)>,
     /// Sites and their students.
@@ -34,18 +34,18 @@ pub struct Wish {
     pub colluders: usize,
 }
 
-/// Terms and plan of a wish at an ε.
+/// Terms and plan of a study at a given ε.
 #[derive(Debug, Clone)]
-pub struct Study {
+pub struct StudyAtEpsilon {
     /// The terms, with nobody invited yet.
     pub terms: Terms,
     /// The calibration.
     pub plan: Score2Plan,
 }
 
-impl Study {
+impl StudyAtEpsilon {
     /// As the protocol would plan it, on the grid that a fit uses by default.
-    pub fn new(wish: &Wish, epsilon: f64) -> Result<Self, PrivateRefusal> {
+    pub fn new(planned: &PlannedStudy, epsilon: f64) -> Result<Self, PrivateRefusal> {
         let cannot = |what: String| PrivateRefusal::Model(PrivateError::Plan(what));
         let codes = |categories: usize| (0..categories.min(64) as u8).collect::<Vec<u8>>();
         let entry = |(column, (model, categories)): (usize, &(String, usize))| DesignItem {
@@ -53,31 +53,31 @@ impl Study {
             model: model.clone(),
             codes: codes(*categories),
         };
-        let design = Design::try_from(wish.items.iter().enumerate().map(entry).collect::<Vec<_>>())
+        let design = Design::try_from(planned.items.iter().enumerate().map(entry).collect::<Vec<_>>())
             .map_err(|e| cannot(e.to_string()))?;
         let private = PrivateTerms {
             epsilon,
-            delta: wish.delta,
-            mixture: wish.mixture,
-            missing: wish.missing,
-            site_sd: wish.site_sd,
-            booklets: wish.booklets.clone(),
+            delta: planned.delta,
+            mixture: planned.mixture,
+            missing: planned.missing,
+            site_sd: planned.site_sd,
+            booklets: planned.booklets.clone(),
             seed: 1,
         };
         // One site has no effect of its own.
-        let effects = if wish.sites.len() < 2 { Effects::None } else { wish.effects };
-        let mut plan = Score2Plan::new(design, effects, wish.sites.clone(), private.mu()?)?;
+        let effects = if planned.sites.len() < 2 { Effects::None } else { planned.effects };
+        let mut plan = Score2Plan::new(design, effects, planned.sites.clone(), private.mu()?)?;
         plan.grid = GridSpec::default();
-        (plan.site_sd, plan.missing, plan.mixture) = (wish.site_sd, wish.missing, wish.mixture);
-        if !wish.booklets.is_empty() {
-            let parts = wish.booklets.len() as u64;
-            plan.booklets.clone_from(&wish.booklets);
-            for (site, (_, students)) in plan.sites.iter_mut().zip(&wish.sites) {
+        (plan.site_sd, plan.missing, plan.mixture) = (planned.site_sd, planned.missing, planned.mixture);
+        if !planned.booklets.is_empty() {
+            let parts = planned.booklets.len() as u64;
+            plan.booklets.clone_from(&planned.booklets);
+            for (site, (_, students)) in plan.sites.iter_mut().zip(&planned.sites) {
                 site.rows = (0..parts).map(|part| (students + part) / parts).collect();
             }
         }
         plan.noise_sd = plan.central_noise()?;
-        let items = wish.items.iter().enumerate().map(|(j, (model, categories))| ItemPlan {
+        let items = planned.items.iter().enumerate().map(|(j, (model, categories))| ItemPlan {
             name: format!("i{}", j + 1),
             model: Some(model.clone()),
             codes: Some(codes(*categories)),
@@ -88,7 +88,7 @@ impl Study {
             Ok::<_, PrivateRefusal>((id, name.clone()))
         };
         let terms = Terms {
-            study: StudyId::try_from("a wish").map_err(|e| cannot(e.to_string()))?,
+            study: StudyId::try_from("a planned").map_err(|e| cannot(e.to_string()))?,
             plan_hash: [0; 32],
             plan: Plan {
                 items: items.collect(),
@@ -101,11 +101,11 @@ impl Study {
             },
             mode: Mode::Private,
             private: Some(private),
-            thresholds: Thresholds::new(3 + wish.colluders, wish.colluders)
+            thresholds: Thresholds::new(3 + planned.colluders, planned.colluders)
                 .map_err(|e| cannot(e.to_string()))?,
             on_loss: OnLoss::End,
             deadlines: Deadlines::default(),
-            sites: wish.sites.iter().enumerate().map(site).collect::<Result<_, _>>()?,
+            sites: planned.sites.iter().enumerate().map(site).collect::<Result<_, _>>()?,
         };
         Ok(Self { terms, plan })
     }

@@ -21,7 +21,7 @@ pub struct Traffic {
 
 /// What sites answered in one attempt at a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Release {
+pub struct AnsweredAttempt {
     /// Which.
     pub turn: Turn,
     /// How many sites.
@@ -32,16 +32,16 @@ pub struct Release {
     pub last: Timestamp,
 }
 
-/// What has been seen.
+/// What has been seen of a study so far, for people.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct StudyActivity {
     rounds: RwLock<Vec<TraceEntry>>,
     traffic: RwLock<BTreeMap<SiteId, Traffic>>,
-    releases: RwLock<Vec<Release>>,
+    releases: RwLock<Vec<AnsweredAttempt>>,
     declared: RwLock<BTreeMap<SiteId, Declaration>>,
 }
 
-impl Seen {
+impl StudyActivity {
     /// The rounds, in order.
     pub fn rounds(&self) -> Vec<TraceEntry> {
         self.rounds.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -53,7 +53,7 @@ impl Seen {
     }
 
     /// What has left sites, attempt by attempt.
-    pub fn releases(&self) -> Vec<Release> {
+    pub fn releases(&self) -> Vec<AnsweredAttempt> {
         self.releases.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -76,7 +76,7 @@ impl Seen {
             let Some(turn) = answers else { continue };
             match releases.iter_mut().rev().find(|release| release.turn == turn) {
                 Some(release) => (release.sites, release.last) = (release.sites + 1, at),
-                None => releases.push(Release { turn, sites: 1, numbers, last: at }),
+                None => releases.push(AnsweredAttempt { turn, sites: 1, numbers, last: at }),
             }
         }
     }
