@@ -71,6 +71,28 @@ impl ResponseTable {
         Ok(self)
     }
 
+    /// The rows of several tables with the same columns in one. Their order depends on what is in the tables, and not on the
+    /// order in which these are given.
+    pub fn joined<'a>(tables: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut tables: Vec<&Self> = tables.into_iter().collect();
+        let weights = |table: &Self| table.weights.clone().unwrap_or_else(|| vec![1.0; table.students]);
+        tables.sort_by(|a, b| {
+            let by_weight = || {
+                let (a, b) = (weights(a), weights(b));
+                let different = a.iter().zip(&b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne());
+                different.unwrap_or_else(|| a.len().cmp(&b.len()))
+            };
+            a.cells.cmp(&b.cells).then_with(by_weight)
+        });
+        Self {
+            students: tables.iter().map(|table| table.students).sum(),
+            items: tables.first().map_or(0, |table| table.items),
+            cells: tables.iter().map(|table| table.cells.as_slice()).collect::<Vec<&[u8]>>().concat(),
+            weights: (tables.iter().any(|table| table.weights.is_some()))
+                .then(|| tables.iter().flat_map(|table| weights(table)).collect()),
+        }
+    }
+
     /// Number of rows.
     pub fn students(&self) -> usize {
         self.students

@@ -60,23 +60,36 @@ impl FixedPoint {
 
     /// Converts numbers to ring elements, rounded to nearest.
     pub fn encode(&self, values: &[f64]) -> Result<Vec<u64>, FixedPointError> {
-        values
-            .iter()
-            .enumerate()
-            .map(|(index, &value)| {
-                if value.is_finite() && value.abs() <= self.bound {
-                    Ok((value * self.scale).round() as i64 as u64)
-                } else {
-                    Err(FixedPointError::OutOfBound { index, bound: self.bound })
-                }
-            })
-            .collect()
+        let mut words = vec![0; values.len()];
+        self.add(values, &mut words)?;
+        Ok(words)
+    }
+
+    /// Adds numbers to ring elements, each rounded to nearest. Nothing is added where one of them is out of bounds.
+    pub fn add(&self, values: &[f64], total: &mut [u64]) -> Result<(), FixedPointError> {
+        // A comparison with a number that is not finite is false.
+        let fits = |value: &f64| value.abs() <= self.bound;
+        if let Some(index) = values.iter().position(|value| !fits(value)) {
+            return Err(FixedPointError::OutOfBound { index, bound: self.bound });
+        }
+        for (word, value) in total.iter_mut().zip(values) {
+            *word = word.wrapping_add(nearest(value * self.scale) as u64);
+        }
+        Ok(())
     }
 
     /// Converts ring elements to numbers.
     pub fn decode(&self, words: &[u64]) -> Vec<f64> {
         words.iter().map(|&w| w as i64 as f64 / self.scale).collect()
     }
+}
+
+/// The nearest integer, halves away from zero as [`f64::round`] has it, without a call into the mathematical library: the part
+/// behind the point is exact.
+fn nearest(x: f64) -> i64 {
+    let whole = x as i64;
+    let rest = x - whole as f64;
+    whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
 }
 
 /// Adds ring elements in place.
@@ -100,6 +113,18 @@ mod tests {
             prop_assert_eq!(&forward, &backward);
             let sum: f64 = values.iter().sum();
             prop_assert!((format.decode(&forward)[0] - sum).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_nearest_integer_is_that_of_the_standard_library() {
+        let below_half = 0.5f64.next_down();
+        for x in
+            [0.0, below_half, 0.5, 1.5, 2.5, 4_503_599_627_370_495.5, 9_007_199_254_740_993.0, 2f64.powi(61)]
+        {
+            for x in [x, -x] {
+                assert_eq!(nearest(x), x.round() as i64, "{x:e}");
+            }
         }
     }
 

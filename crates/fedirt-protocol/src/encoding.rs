@@ -117,17 +117,39 @@ pub fn encode(
     precision: Precision,
     summary: &Summary,
 ) -> Result<Encoded, EncodingError> {
-    let mut encoded = Encoded { summed: Vec::with_capacity(summed_len(request)), by_name: Vec::new() };
-    for (tensor, numbers) in summary.tensors() {
-        let words = format(request, bounds, precision, tensor)?
-            .encode(numbers)
-            .map_err(|error| EncodingError::FixedPoint { statistic: tensor.statistic.name, error })?;
-        match tensor.statistic.combination {
-            Combination::Sum => encoded.summed.extend(words),
-            Combination::BySite => encoded.by_name.extend(words),
-        }
-    }
+    let mut encoded = Encoded { summed: vec![0; summed_len(request)], by_name: Vec::new() };
+    encoded.add(request, bounds, precision, summary)?;
     Ok(encoded)
+}
+
+impl Encoded {
+    /// Adds a site's numbers to sums over other sites; those that are kept by name replace what is there.
+    pub(crate) fn add(
+        &mut self,
+        request: &Request,
+        bounds: Bounds,
+        precision: Precision,
+        summary: &Summary,
+    ) -> Result<(), EncodingError> {
+        self.by_name.clear();
+        let mut rest = self.summed.as_mut_slice();
+        for (tensor, numbers) in summary.tensors() {
+            let format = format(request, bounds, precision, tensor)?;
+            let added = match tensor.statistic.combination {
+                Combination::Sum => {
+                    let got = numbers.len();
+                    let want = rest.len();
+                    let (mine, after) =
+                        rest.split_at_mut_checked(got).ok_or(EncodingError::Shape { got, want })?;
+                    rest = after;
+                    format.add(numbers, mine)
+                }
+                Combination::BySite => format.encode(numbers).map(|words| self.by_name.extend(words)),
+            };
+            added.map_err(|error| EncodingError::FixedPoint { statistic: tensor.statistic.name, error })?;
+        }
+        Ok(())
+    }
 }
 
 /// Ring elements (one site's, or a sum) as numbers, one vector per tensor of a kind.

@@ -6,7 +6,11 @@ use common::*;
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
 use fedirt_model::responses::ResponseTable;
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::in_process::{self, Setting, Unobserved};
 use proptest::prelude::*;
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
 
 const MIXED: &[(&str, usize)] = &[("2pl", 2), ("gpcm", 3), ("grm", 4), ("2pl", 2), ("gpcm", 4), ("2pl", 2)];
 const BINARY: &[(&str, usize)] = &[("2pl", 2); 8];
@@ -136,4 +140,25 @@ fn combinations_that_make_no_sense_are_refused_by_name() {
     items[1].model = Some("rasch".into());
     let error = run(plan(items, Effects::None), sites()).unwrap_err().to_string();
     assert!(error.contains("1pl") && error.contains("rasch"), "{error}");
+}
+
+/// In one process the sites of a `plain` study are asked without messages. The sums are the same integers.
+#[test]
+fn a_calibration_without_messages_is_the_one_with_them_bit_for_bit() {
+    let tables = || schools(MIXED, &[40, 70, 30, 60, 50, 20], &[-0.5, 0.1, 0.6, 0.0, -0.3, 0.4], 0.1, 8);
+    let sites =
+        || tables().into_iter().enumerate().map(|(k, table)| (format!("S{k}"), table)).collect::<Vec<_>>();
+    for effects in [Effects::Fixed, Effects::Random] {
+        let plan = plan(named(MIXED), effects);
+        let (direct, after) = in_process::run(plan.clone(), sites(), &mut Unobserved).expect("a fit");
+        let mut random = ChaCha20Rng::from_seed([1; 32]);
+        let setting = Setting::of(Mode::Plain);
+        let (sent, told) =
+            in_process::run_by_messages(setting, plan, sites(), &mut random, &mut Unobserved).expect("a fit");
+        assert_eq!(direct.fit, sent.fit);
+        assert_eq!(direct.covariance, sent.covariance);
+        for ((a, b), table) in after.iter().zip(&told).zip(tables()) {
+            assert!(a.own_effect == b.own_effect && a.table == table);
+        }
+    }
 }

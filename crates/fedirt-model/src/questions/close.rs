@@ -110,6 +110,7 @@ impl SumQuestion for Close {
             publishes_effects: self.publish_effects,
             once: false,
             tells_own_effect: true,
+            by_student: true,
         }
     }
 

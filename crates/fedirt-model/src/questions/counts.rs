@@ -42,6 +42,7 @@ impl SumQuestion for Counts {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
+            by_student: true,
         }
     }
 

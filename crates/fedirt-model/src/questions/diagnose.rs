@@ -188,6 +188,7 @@ impl SumQuestion for Diagnose {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
+            by_student: true,
         }
     }
 

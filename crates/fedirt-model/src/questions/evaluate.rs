@@ -154,6 +154,7 @@ impl SumQuestion for Evaluate {
             publishes_effects: false,
             once: self.effect_totals,
             tells_own_effect: false,
+            by_student: true,
         }
     }
 

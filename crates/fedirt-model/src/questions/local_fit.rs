@@ -58,6 +58,7 @@ impl SumQuestion for LocalFit {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
+            by_student: false,
         }
     }
 

@@ -40,6 +40,9 @@ pub struct Conditions {
     pub once: bool,
     /// Whether the site learns its own effect from answering it.
     pub tells_own_effect: bool,
+    /// Whether the answer is a sum over students where there are no site effects: then sites in the same hands can be asked as
+    /// one, which costs what one site costs.
+    pub by_student: bool,
 }
 
 /// The way back from the enum of all questions.

@@ -61,6 +61,7 @@ impl SumQuestion for Products {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
+            by_student: true,
         }
     }
 

@@ -55,6 +55,7 @@ impl SumQuestion for Published {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
+            by_student: false,
         }
     }
 

@@ -81,6 +81,7 @@ impl SumQuestion for Start {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
+            by_student: true,
         }
     }
 

@@ -128,6 +128,24 @@ fn every_number_has_a_need_and_a_bound_that_holds() {
     }
 }
 
+/// Sites in the same hands are asked as one where the question says that its answer is a sum over students.
+#[test]
+fn questions_by_student_add_up_over_sites() {
+    for ask in forms().into_iter().filter(|ask| ask.conditions().by_student) {
+        let request = request(Effects::None, ask);
+        let all = ResponseTable::joined(&tables());
+        assert_eq!(all, ResponseTable::joined(tables().iter().rev()), "the order of tables changes nothing");
+        let numbers = |table| -> Vec<f64> {
+            let summary = Site::new(table).answer(&request).unwrap();
+            summary.tensors().flat_map(|(_, numbers)| numbers.to_vec()).collect()
+        };
+        let [first, second] = tables().map(numbers);
+        for ((a, b), together) in first.iter().zip(&second).zip(numbers(all)) {
+            assert!((a + b - together).abs() < 1e-9 * (1.0 + together.abs()), "{:?}", request.ask);
+        }
+    }
+}
+
 /// The points that a policy sees are those at which rows are evaluated: other points give other answers.
 #[test]
 fn questions_with_parameters_show_them_to_the_policy() {

@@ -60,6 +60,7 @@ impl SumQuestion for Train {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
+            by_student: false,
         }
     }
 

@@ -16,7 +16,7 @@ use fedirt_privacy::secure::SiteId;
 use std::collections::BTreeSet;
 
 /// The centre of a study.
-pub(super) enum Centre {
+pub(crate) enum Centre {
     /// Exact sums.
     Exact(Box<Calibration>),
     /// Noisy sums.
@@ -24,13 +24,13 @@ pub(super) enum Centre {
 }
 
 /// What it wants next.
-pub(super) enum Next {
+pub(crate) enum Next {
     Ask(Box<Question>),
     Done(Box<Finished>),
 }
 
 /// What a round brought.
-pub(super) enum Brought<'a> {
+pub(crate) enum Brought<'a> {
     /// The opened sum.
     Total(Vec<u64>),
     /// Each site's words (`plain`), and how to combine them.
@@ -39,7 +39,7 @@ pub(super) enum Brought<'a> {
 
 impl Centre {
     /// The centre for a cohort that has this many rounds of estimation left, with its first question.
-    pub(super) fn new(
+    pub(crate) fn new(
         terms: &Terms,
         rounds: u32,
         declarations: &Declarations,
@@ -57,14 +57,14 @@ impl Centre {
 
     /// Goes on from a question that was asked before, and differs in the last bits from the one computed now. The centre
     /// of a private study keeps no copy of what it asked; its noise is larger than any such difference.
-    pub(super) fn adopt(&mut self, asked: &Question) {
+    pub(crate) fn adopt(&mut self, asked: &Question) {
         if let (Self::Exact(calibration), Question::Sums(request)) = (self, asked) {
             calibration.adopt(request);
         }
     }
 
     /// Takes what a round brought; `by_name` has each site's published words.
-    pub(super) fn advance(
+    pub(crate) fn advance(
         &mut self,
         terms: &Terms,
         declarations: &Declarations,
@@ -113,7 +113,7 @@ impl Centre {
     }
 
     /// Rounds so far, after those that were reported.
-    pub(super) fn trace_after(&self, reported: usize) -> Vec<TraceEntry> {
+    pub(crate) fn trace_after(&self, reported: usize) -> Vec<TraceEntry> {
         match self {
             Self::Exact(calibration) => calibration.trace().iter().skip(reported).cloned().collect(),
             Self::Private(_) => Vec::new(),

@@ -5,10 +5,10 @@
 //! coordinator resumes.
 
 mod aggregate;
-mod centre;
+pub(crate) mod centre;
 mod error;
 mod gathering;
-mod private_centre;
+pub(crate) mod private_centre;
 mod resemblance;
 mod robust;
 mod rounds;

@@ -11,7 +11,7 @@ use fedirt_model::fit::Covariance;
 use fedirt_model::private::{Score2, Score2Plan, Score2Step};
 
 /// The machine of score2, with the plan of its cohort.
-pub(super) struct PrivateCentre {
+pub(crate) struct PrivateCentre {
     plan: Score2Plan,
     machine: Score2,
     stage: usize,
