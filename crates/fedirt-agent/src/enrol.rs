@@ -57,7 +57,7 @@ pub fn look(
     if invitation.expires <= now {
         return Err(AgentError::Expired(invitation.expires));
     }
-    let text = transport.plan(&invitation.study)?;
+    let text = transport.plan(&invitation)?;
     let got = StudyPlan::hash(&text);
     if got != invitation.plan_hash {
         let (got, want) = (HEXLOWER.encode(&got), HEXLOWER.encode(&invitation.plan_hash));

@@ -2,6 +2,8 @@
 
 use super::AgentError;
 use super::transport::{Transport, TransportError};
+use data_encoding::BASE64URL_NOPAD;
+use fedirt_protocol::invitation::Invitation;
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,8 +120,10 @@ fn bytes(mut response: Response<ureq::Body>, limit: usize) -> Result<Vec<u8>, Tr
 }
 
 impl Transport for Https {
-    fn plan(&mut self, study: &str) -> Result<String, TransportError> {
-        let request = self.agent.get(format!("{}/v1/studies/{study}/plan", self.address));
+    fn plan(&mut self, invitation: &Invitation) -> Result<String, TransportError> {
+        let token = format!("Bearer {}", BASE64URL_NOPAD.encode(&invitation.secret));
+        let request = self.agent.get(format!("{}/v1/studies/{}/plan", self.address, invitation.study));
+        let request = request.header("authorization", token);
         let response = request.config().timeout_global(Some(CALL)).build().call().map_err(unreachable)?;
         let text = bytes(accept(response)?, fedirt_protocol::plan::MAX_BYTES)?;
         String::from_utf8(text).map_err(|_| TransportError::Refused {

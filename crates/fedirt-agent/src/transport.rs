@@ -1,5 +1,6 @@
 //! How messages reach the coordinator: calls that a network, or a test, carries out.
 
+use fedirt_protocol::invitation::Invitation;
 use std::time::Duration;
 
 /// Why a call failed.
@@ -51,8 +52,8 @@ impl TransportError {
 
 /// The coordinator, as a site sees it. Every call goes out from the site; nothing comes in.
 pub trait Transport {
-    /// The text of a study's plan.
-    fn plan(&mut self, study: &str) -> Result<String, TransportError>;
+    /// The text of the plan that an invitation is about; its secret says that this site is invited.
+    fn plan(&mut self, invitation: &Invitation) -> Result<String, TransportError>;
     /// Enrols a key: the bytes of an [`fedirt_protocol::envelope::EnrolRequest`].
     fn enrol(&mut self, request: &[u8]) -> Result<(), TransportError>;
     /// Delivers a sealed message.

@@ -7,10 +7,11 @@
 //! store.sqlite3       everything that happened
 //! results/STUDY/      what came out
 //! access.toml         who may log in to the pages
+//! metrics.key         opens the metrics
 //! lock                held by the coordinator that runs
 //! ```
 
-use crate::{Error, authority, settings};
+use crate::{Error, authority, http, settings};
 use fedirt_data::Readers;
 use fedirt_data::files::{self, FileLock};
 use std::io;
@@ -44,6 +45,7 @@ impl Folder {
             Ok(())
         };
         write(folder.settings(), &settings::template(listen, hosts))?;
+        write(folder.metrics_key(), &http::new_key()?)?;
         if !folder.authority().exists() && !folder.authority_key().exists() {
             let (certificate, key) = authority::make()?;
             write(folder.authority_key(), &key)?;
@@ -116,6 +118,11 @@ impl Folder {
     /// Who may log in to the pages.
     pub fn access(&self) -> PathBuf {
         self.0.join("access.toml")
+    }
+
+    /// The key that opens the metrics.
+    pub fn metrics_key(&self) -> PathBuf {
+        self.0.join("metrics.key")
     }
 
     /// The store.

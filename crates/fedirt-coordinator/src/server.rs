@@ -147,6 +147,7 @@ impl Server {
             studies: open.clone(),
             store: store.client(),
             metrics: metrics.clone(),
+            metrics_key: http::MetricsKey::read_or_make(&folder)?,
             limits: settings.limits.clone(),
             body_budget: Arc::new(Semaphore::new(settings.limits.body_megabytes << 10)),
             small_bodies: Arc::new(Semaphore::new(SMALL_BODIES)),

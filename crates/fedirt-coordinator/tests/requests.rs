@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Client, code, folder, get, invited, post, start};
+use common::{Client, code, folder, get, get_with, invited, post, start};
+use data_encoding::BASE64URL_NOPAD;
 use fedirt_coordinator::store::{EventLog, SqliteLog};
 use fedirt_coordinator::{Folder, Running, invite};
 use fedirt_model::statistics::Mode;
@@ -114,12 +115,14 @@ fn bodies_of_any_shape_are_answered() {
 
 #[test]
 fn what_operators_and_officers_read() {
-    let (_dir, _folder, server, client) = running();
+    let (_dir, folder, server, client) = running();
     assert_eq!(client.enrol().0, 204);
     let at = |path: &str| format!("{}{path}", client.invitation.address);
-    let (status, plan) = get(&client.agent, &at("/v1/studies/reading/plan"));
+    let secret = BASE64URL_NOPAD.encode(&client.invitation.secret);
+    let (status, plan) = get_with(&client.agent, &at("/v1/studies/reading/plan"), &secret);
     assert_eq!((status, plan), (200, common::plan_text("reading", Mode::Secure)));
-    let (_, metrics) = get(&client.agent, &at("/metrics"));
+    let key = std::fs::read_to_string(folder.metrics_key()).unwrap();
+    let (_, metrics) = get_with(&client.agent, &at("/metrics"), key.trim());
     for line in [
         "fedirt_messages_total{kind=\"enrol\"} 1",
         "fedirt_requests_total{route=\"/v1/enrol\",status=\"204\"} 1",
@@ -135,6 +138,50 @@ fn what_operators_and_officers_read() {
     for header in ["x-request-id", "x-content-type-options", "content-security-policy", "cache-control"] {
         assert!(response.headers().contains_key(header), "{header}");
     }
+    server.stop().unwrap();
+}
+
+#[test]
+fn plan_and_metrics_are_not_for_strangers() {
+    let (_dir, folder) = folder(&["reading", "writing"], Mode::Secure);
+    let server = start(&folder);
+    let invited_now = |study| invited(&folder, server.address, study, "north");
+    let (early, writing) = (invited_now("reading"), invited_now("writing"));
+    let client = Client::new(invited_now("reading"), Mode::Secure, 1);
+    let asked = |path: &str, token: Option<&str>| {
+        let url = format!("{}{path}", client.invitation.address);
+        let (status, text) = match token {
+            Some(token) => get_with(&client.agent, &url, token),
+            None => get(&client.agent, &url),
+        };
+        if status == 200 { "shown".to_owned() } else { code(&(status, text.into_bytes())) }
+    };
+    let plan = "/v1/studies/reading/plan";
+    let of = |secret: [u8; 32]| BASE64URL_NOPAD.encode(&secret);
+    let key = std::fs::read_to_string(folder.metrics_key()).unwrap();
+    assert_eq!(asked(plan, None), "invitation_needed");
+    assert_eq!(asked(plan, Some("")), "invitation_needed");
+    for stranger in [of([0; 32]), of(writing.secret), key.trim().to_owned()] {
+        assert_eq!(asked(plan, Some(&stranger)), "invitation_needed");
+        // Whether there is such a study is none of a stranger's business either.
+        assert_eq!(asked("/v1/studies/unknown/plan", Some(&stranger)), "invitation_needed");
+    }
+    assert_eq!(asked(plan, Some(&of(early.secret))), "invitation_withdrawn");
+    assert_eq!(asked(plan, Some(&of(client.invitation.secret))), "shown");
+    assert_eq!(asked("/metrics", None), "key_needed");
+    assert_eq!(asked("/metrics", Some(&of(client.invitation.secret))), "key_needed");
+    assert_eq!(asked("/metrics", Some(key.trim())), "shown");
+    // Time passes: an invitation that nobody used shows nothing any more, one that was used still does.
+    let expire = || {
+        let connection = rusqlite::Connection::open(folder.store()).unwrap();
+        connection.execute("UPDATE invitations SET expires_ms = 1", []).unwrap();
+    };
+    expire();
+    assert_eq!(asked(plan, Some(&of(client.invitation.secret))), "invitation_expired");
+    let again = Client::new(invited_now("reading"), Mode::Secure, 2);
+    assert_eq!(again.enrol().0, 204);
+    expire();
+    assert_eq!(asked(plan, Some(&of(again.invitation.secret))), "shown");
     server.stop().unwrap();
 }
 

@@ -102,7 +102,8 @@ impl Wire {
 }
 
 impl Transport for Wire {
-    fn plan(&mut self, _study: &str) -> Result<String, TransportError> {
+    fn plan(&mut self, invitation: &Invitation) -> Result<String, TransportError> {
+        assert_eq!(invitation.secret, SECRET);
         Ok(self.server.borrow().plan.clone())
     }
 

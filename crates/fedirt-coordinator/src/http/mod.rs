@@ -1,5 +1,6 @@
 //! Requests and answers.
 
+mod bearer;
 mod body;
 mod layer;
 mod listen;
@@ -7,6 +8,8 @@ mod openapi;
 mod problem;
 mod routes;
 
+pub use bearer::MetricsKey;
+pub(crate) use bearer::new_key;
 pub use listen::Listening;
 pub use openapi::document;
 pub use problem::HttpProblem;
@@ -29,6 +32,8 @@ pub struct App {
     pub store: StoreClient,
     /// Numbers for operators.
     pub metrics: Arc<Metrics>,
+    /// What opens them.
+    pub metrics_key: MetricsKey,
     /// Limits.
     pub limits: Limits,
     /// Kibibytes of bodies that may still be read at the same time.

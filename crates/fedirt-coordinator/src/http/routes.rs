@@ -1,11 +1,11 @@
 //! The routes.
 
-use super::{App, HttpProblem, body, openapi};
+use super::{App, HttpProblem, bearer, body, openapi};
 use crate::clock;
-use crate::store::StoreClient;
-use crate::study::{Order, Study};
+use crate::store::{EventLog, StoreClient};
+use crate::study::{self, Order, Study};
 use axum::extract::{Path, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use fedirt_privacy::secure::Enrolment;
 use fedirt_protocol::envelope::{self, EnrolRequest, Poll};
@@ -47,7 +47,7 @@ pub(super) async fn enrol(State(app): App_, request: Request) -> Result<StatusCo
     enrolment.verify().map_err(|e| forged(&e))?;
     let study = study(&app, enrolment.study.as_str())?;
     let site = enrolment.site.clone();
-    let invitation: [u8; 32] = Sha256::digest(request.secret).into();
+    let invitation = hash_of(request.secret);
     let (reply, answer) = oneshot::channel();
     study.order(Order::Enrol { invitation, enrolment: Box::new(enrolment), reply })?;
     answer.await.map_err(|_| HttpProblem::unavailable())??;
@@ -55,8 +55,27 @@ pub(super) async fn enrol(State(app): App_, request: Request) -> Result<StatusCo
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The plan's text.
-pub(super) async fn plan(State(app): App_, Path(name): Path<String>) -> Result<Response, HttpProblem> {
+/// The store knows invitations by this.
+fn hash_of(secret: [u8; 32]) -> [u8; 32] {
+    Sha256::digest(secret).into()
+}
+
+/// The plan's text, for those who are invited to the study. Others do not learn whether there is such a study.
+pub(super) async fn plan(
+    State(app): App_,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, HttpProblem> {
+    let uninvited = || {
+        let detail =
+            "plans are shown to invited sites only: an invitation's secret must come with the request";
+        HttpProblem::new(StatusCode::UNAUTHORIZED, "invitation_needed", detail)
+    };
+    let hash = hash_of(bearer::invitation(&headers).ok_or_else(uninvited)?);
+    let found = ask(&app.store, move |log| log.find_invitation(&hash)).await;
+    let invitation = found.and_then(Result::ok).ok_or_else(HttpProblem::unavailable)?;
+    let invitation = invitation.filter(|invitation| invitation.study == name).ok_or_else(uninvited)?;
+    study::shows_plan(&invitation, clock::now())?;
     let study = study(&app, &name)?;
     Ok(([(header::CONTENT_TYPE, "application/toml; charset=utf-8")], study.plan.clone()).into_response())
 }
@@ -137,29 +156,35 @@ fn unseal<T: DeserializeOwned>(study: &Study, bytes: &[u8], topic: &str) -> Resu
 
 /// Whether the store answers.
 pub(super) async fn health(State(app): App_) -> Result<&'static str, HttpProblem> {
-    let answer = tokio::time::timeout(HEALTHY, ask(&app.store)).await;
-    if answer == Ok(true) { Ok("ok\n") } else { Err(HttpProblem::unavailable()) }
+    let answer = tokio::time::timeout(HEALTHY, ask(&app.store, |log| log.studies().is_ok())).await;
+    if answer == Ok(Some(true)) { Ok("ok\n") } else { Err(HttpProblem::unavailable()) }
 }
 
-async fn ask(store: &StoreClient) -> bool {
+/// Asks the store; none if it has stopped.
+async fn ask<T: Send + 'static>(
+    store: &StoreClient,
+    question: impl FnOnce(&mut dyn EventLog) -> T + Send + 'static,
+) -> Option<T> {
     let (reply, answer) = oneshot::channel();
-    store.ask(
-        |log| log.studies().is_ok(),
-        move |well| {
-            let _ = reply.send(well);
-        },
-    );
-    answer.await.unwrap_or(false)
+    store.ask(question, move |value| {
+        let _ = reply.send(value);
+    });
+    answer.await.ok()
 }
 
-/// Numbers for operators.
-pub(super) async fn metrics(State(app): App_) -> Response {
+/// Numbers for operators, who show the key of `metrics.key`.
+pub(super) async fn metrics(State(app): App_, headers: HeaderMap) -> Result<Response, HttpProblem> {
+    if !app.metrics_key.opens(&headers) {
+        let detail = "metrics are shown to whoever has the key in the coordinator's file metrics.key: send it as a bearer token";
+        return Err(HttpProblem::new(StatusCode::UNAUTHORIZED, "key_needed", detail));
+    }
     let since = clock::now().0.saturating_sub(60_000);
     let studies = app.studies.all();
     let phases = studies.iter().filter_map(|study| study.status()).map(|status| status.phase);
     let connected = studies.iter().map(|study| study.seen_since(since)).sum();
     app.metrics.studies(phases, connected);
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.text()).into_response()
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    Ok((kind, app.metrics.text()).into_response())
 }
 
 /// The description of these routes.

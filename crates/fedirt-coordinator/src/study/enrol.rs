@@ -69,11 +69,23 @@ pub(super) fn check(
         Some(_) => return Err(EnrolRefusal::Used { site }),
         None => {}
     }
+    unused(invitation, now)?;
+    Ok(Good::Now)
+}
+
+/// Whether an invitation shows its study's plan: who has enrolled with it may read again what was approved.
+pub(crate) fn shows_plan(invitation: &InvitationRecord, now: Timestamp) -> Result<(), EnrolRefusal> {
+    if invitation.used_key.is_some() { Ok(()) } else { unused(invitation, now) }
+}
+
+/// Whether an invitation that nobody has used is still good.
+fn unused(invitation: &InvitationRecord, now: Timestamp) -> Result<(), EnrolRefusal> {
+    let site = invitation.site.clone();
     if invitation.withdrawn {
         return Err(EnrolRefusal::Withdrawn { site });
     }
     if invitation.expires <= now {
         return Err(EnrolRefusal::Expired { site, until: invitation.expires.to_string() });
     }
-    Ok(Good::Now)
+    Ok(())
 }

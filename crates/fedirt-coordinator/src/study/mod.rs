@@ -11,6 +11,7 @@ pub use activity::{AnsweredAttempt, StudyActivity, Traffic};
 pub(crate) use actor::DONE;
 pub use actor::spawn;
 pub use enrol::EnrolRefusal;
+pub(crate) use enrol::shows_plan;
 pub use load::{Loaded, bind, load, plan_files};
 pub use machine::{Consequences, Machine, Outcome, ReplayError, Sent};
 

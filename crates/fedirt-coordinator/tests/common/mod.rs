@@ -211,7 +211,16 @@ pub fn post(agent: &ureq::Agent, url: &str, bytes: &[u8]) -> (u16, Vec<u8>) {
 }
 
 pub fn get(agent: &ureq::Agent, url: &str) -> (u16, String) {
-    let mut response = agent.get(url).call().unwrap();
+    answer(agent.get(url))
+}
+
+/// With a bearer token.
+pub fn get_with(agent: &ureq::Agent, url: &str, token: &str) -> (u16, String) {
+    answer(agent.get(url).header("authorization", format!("Bearer {token}")))
+}
+
+fn answer(request: ureq::RequestBuilder<ureq::typestate::WithoutBody>) -> (u16, String) {
+    let mut response = request.call().unwrap();
     (response.status().as_u16(), response.body_mut().read_to_string().unwrap())
 }
 

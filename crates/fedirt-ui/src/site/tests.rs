@@ -15,7 +15,7 @@ use std::time::Duration;
 struct Welcoming(String);
 
 impl Transport for Welcoming {
-    fn plan(&mut self, _: &str) -> Result<String, TransportError> {
+    fn plan(&mut self, _: &Invitation) -> Result<String, TransportError> {
         Ok(self.0.clone())
     }
     fn enrol(&mut self, _: &[u8]) -> Result<(), TransportError> {

@@ -8,6 +8,7 @@ use fedirt_agent::{
     self as agent, Agent, AgentError, End, Home, Https, Own, OwnResponses, Study, StudyFolder, Transport,
     TransportError,
 };
+use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::policy::{Approval, Policy};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,8 +41,8 @@ impl Interruptible {
 }
 
 impl Transport for Interruptible {
-    fn plan(&mut self, study: &str) -> Result<String, TransportError> {
-        self.going(|https| https.plan(study))
+    fn plan(&mut self, invitation: &Invitation) -> Result<String, TransportError> {
+        self.going(|https| https.plan(invitation))
     }
 
     fn enrol(&mut self, request: &[u8]) -> Result<(), TransportError> {
