@@ -14,7 +14,7 @@ use fedirt_protocol::Terms;
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::preview;
-use fedirt_protocol::site::{PrivateCost, Release, Subjects};
+use fedirt_protocol::site::{DebitRefusal, PrivateCost, Release, Subjects};
 
 /// The account of one population in one study.
 #[derive(Debug)]
@@ -25,8 +25,8 @@ pub(super) struct Account {
     planned: Vec<PrivateCost>,
 }
 
-/// The ledger's word: its head with the new entry, or why it refuses.
-pub(super) type Word = Result<String, String>;
+/// The ledger's answer: its head with the new entry, or why it refuses.
+pub(super) type LedgerAnswer = Result<String, DebitRefusal>;
 
 /// Waits for the lock of the ledger.
 fn lock(home: &Home) -> Result<Lock, AgentError> {
@@ -90,13 +90,10 @@ impl Account {
 
     /// Checks the ledger before anything is sent at all: whether a release with these sites would be refused, and
     /// whether the budget reaches for all planned rounds.
-    pub(super) fn foresee(&self, terms: &Terms) -> Result<Word, AgentError> {
+    pub(super) fn foresee(&self, terms: &Terms) -> Result<LedgerAnswer, AgentError> {
         let ledger = read(&self.home)?;
         if ledger.knows_study(&terms.study) {
-            return Ok(Err(format!(
-                "a study called {} has released numbers of this home before, and its journal is not here: the coordinator must give the new study another name",
-                terms.study
-            )));
+            return Ok(Err(DebitRefusal::JournalLost(terms.study.clone())));
         }
         let first = Release {
             turn: Turn { round: 1, attempt: 1 },
@@ -117,14 +114,14 @@ impl Account {
         if !planned.is_empty()
             && let Err(refusal) = ledger.fits(&self.subjects.population, &planned)
         {
-            return Ok(Err(advice(&refusal)));
+            return Ok(Err(refusal.into()));
         }
-        let proposed = self.entry(terms, &first).map(|entry| ledger.propose(entry));
-        Ok(proposed.and_then(|line| line.map(|line| line.head().to_string()).map_err(|e| advice(&e))))
+        let proposed = self.entry(terms, &first).and_then(|entry| Ok(ledger.propose(entry)?));
+        Ok(proposed.map(|line| line.head().to_string()))
     }
 
     /// Enters a release; it is on the disk when this returns.
-    pub(super) fn debit(&self, terms: &Terms, release: &Release) -> Result<Word, AgentError> {
+    pub(super) fn debit(&self, terms: &Terms, release: &Release) -> Result<LedgerAnswer, AgentError> {
         let entry = match self.entry(terms, release) {
             Ok(entry) => entry,
             Err(refusal) => return Ok(Err(refusal)),
@@ -137,11 +134,11 @@ impl Account {
             Err(LedgerRefusal::AlreadyDebited { question, .. }) if question == release.question => {
                 Ok(Ok(ledger.head().to_string()))
             }
-            Err(LedgerRefusal::AlreadyDebited { .. }) => Ok(Err(format!(
-                "{} of {} was paid for with another question: a second answer would be a release for nothing. The study's folder was set back; it cannot go on here",
-                release.turn, terms.study
-            ))),
-            Err(refusal) => Ok(Err(advice(&refusal))),
+            Err(LedgerRefusal::AlreadyDebited { .. }) => Ok(Err(DebitRefusal::PaidForAnotherQuestion {
+                turn: release.turn,
+                study: terms.study.clone(),
+            })),
+            Err(refusal) => Ok(Err(refusal.into())),
             Ok(line) => {
                 self.home.store().append(LEDGER, line.text().as_bytes())?;
                 note_head(&self.home, line.head())?;
@@ -150,25 +147,15 @@ impl Account {
         }
     }
 
-    fn entry(&self, terms: &Terms, release: &Release) -> Result<LedgerEntry, String> {
+    fn entry(&self, terms: &Terms, release: &Release) -> Result<LedgerEntry, DebitRefusal> {
         let time = self.home.now().to_string();
-        release.ledger_entry(terms, &self.subjects, &time).map_err(|e| e.to_string())
+        Ok(release.ledger_entry(terms, &self.subjects, &time)?)
     }
 }
 
 /// Keeps the ledger's head beside it: lines that are cut off its end are missed even where the journal that knew them is gone too.
 fn note_head(home: &Home, head: Head) -> Result<(), AgentError> {
     Ok(home.store().replace(LEDGER_HEAD, head.to_string().as_bytes(), Readers::Owner)?)
-}
-
-/// A refusal with what the officer can do.
-fn advice(refusal: &LedgerRefusal) -> String {
-    match refusal {
-        LedgerRefusal::NoAccount { population } => {
-            format!("{refusal} (`fedirt site budget \"{population}\" --epsilon E`)")
-        }
-        _ => refusal.to_string(),
-    }
 }
 
 /// Whether the ledger has every line that a journal of this home has seen: one that was cut, removed or restored from a
@@ -246,7 +233,7 @@ pub fn foreseen(
     study: &Study,
     own: &OwnResponses,
     population: &str,
-) -> Result<Option<String>, AgentError> {
+) -> Result<Option<DebitRefusal>, AgentError> {
     let account = Account::new(home, population, study, own, &home.policy()?)?;
     Ok(account.foresee(&study.terms)?.err())
 }

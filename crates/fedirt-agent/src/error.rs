@@ -4,13 +4,13 @@ use super::responses::PlanMismatch;
 use super::store::StoreError;
 use super::transport::TransportError;
 use fedirt_data::{Audience, Errors, Problems, ScoreError};
-use fedirt_privacy::ledger::LedgerError;
+use fedirt_privacy::ledger::{LedgerError, LedgerRefusal};
 use fedirt_protocol::Timestamp;
 use fedirt_protocol::codec::CodecError;
 use fedirt_protocol::invitation::NotAnInvitation;
 use fedirt_protocol::plan::PlanError;
 use fedirt_protocol::policy::PolicyRefusal;
-use fedirt_protocol::site::Refusal;
+use fedirt_protocol::site::{DebitRefusal, Refusal};
 
 /// Why the agent stops. Every message says what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,18 @@ pub enum AgentError {
         /// Why.
         error: LedgerError,
     },
+    /// The ledger refuses what the study plans with these students.
+    #[error(
+        "this site's ledger refuses: {refusal}{}. Nothing was sent. See `fedirt site ledger`",
+        way_out(refusal)
+    )]
+    LedgerRefuses {
+        /// Why.
+        refusal: Box<DebitRefusal>,
+    },
+    /// The officer has approved no file for this study.
+    #[error("nothing is approved yet: look at the file and at what will be sent, and approve it")]
+    NothingApproved,
     /// A settings file cannot be read.
     #[error("{location}: {reason}")]
     Settings {
@@ -125,6 +137,19 @@ pub enum AgentError {
     /// The officer said no.
     #[error("not approved; nothing was sent")]
     Declined,
+}
+
+/// The command with which the officer lets a ledger go on, where there is one.
+fn way_out(refusal: &DebitRefusal) -> String {
+    match refusal {
+        DebitRefusal::Ledger(LedgerRefusal::NoAccount { population }) => {
+            format!(" (`fedirt site budget \"{population}\" --epsilon E`)")
+        }
+        DebitRefusal::Entry(_)
+        | DebitRefusal::Ledger(_)
+        | DebitRefusal::PaidForAnotherQuestion { .. }
+        | DebitRefusal::JournalLost(_) => String::new(),
+    }
 }
 
 fn known_names(studies: &[String]) -> String {

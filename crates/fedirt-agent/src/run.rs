@@ -25,7 +25,7 @@ use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::envelope::{self, Poll};
 use fedirt_protocol::message::{Broadcast, Notice, ToCoordinator, ToSite, Turn};
 use fedirt_protocol::policy::Policy;
-use fedirt_protocol::site::{Release, RosterShown, SiteOutput};
+use fedirt_protocol::site::{DebitRefusal, Release, RosterShown, SiteOutput};
 use fedirt_protocol::{SiteMachine, Timestamp, codec};
 use rand::Rng;
 use rand::rand_core::UnwrapErr;
@@ -292,8 +292,8 @@ impl<T: Transport> Agent<T> {
                 SiteOutput::Persist(event) => self.log.keep(&event)?,
                 SiteOutput::Send(message) => self.send(&message, officer)?,
                 SiteOutput::Debit(release) => {
-                    let word = self.debit(&release)?;
-                    self.machine.debited(self.now(), &mut self.random, release.turn, word);
+                    let answer = self.debit(&release)?;
+                    self.machine.debited(self.now(), &mut self.random, release.turn, answer);
                 }
                 SiteOutput::RosterShown(shown) => {
                     if let Some(text) = &shown.caution {
@@ -326,7 +326,7 @@ impl<T: Transport> Agent<T> {
     }
 
     /// Enters a release in the ledger, unless that was done before the program stopped.
-    fn debit(&mut self, release: &Release) -> Result<Result<(), String>, AgentError> {
+    fn debit(&mut self, release: &Release) -> Result<Result<(), DebitRefusal>, AgentError> {
         if self.log.is_debited(release) {
             return Ok(Ok(()));
         }
@@ -335,7 +335,7 @@ impl<T: Transport> Agent<T> {
                 self.log.debited(release, head)?;
                 Ok(Ok(()))
             }
-            Err(reason) => Ok(Err(reason)),
+            Err(refusal) => Ok(Err(refusal)),
         }
     }
 
@@ -428,10 +428,8 @@ fn check_joined(
             entry.time
         ))),
         None => {
-            if let Err(reason) = account.foresee(&study.terms)? {
-                return Err(AgentError::Mismatch(format!(
-                    "this site's ledger refuses: {reason}. Nothing was sent. See `fedirt site ledger`"
-                )));
+            if let Err(refusal) = account.foresee(&study.terms)? {
+                return Err(AgentError::LedgerRefuses { refusal: Box::new(refusal) });
             }
             log.journal.append(now)
         }

@@ -16,7 +16,7 @@ use fedirt_protocol::Timestamp;
 use fedirt_protocol::coordinator::{Input, Rejection};
 use fedirt_protocol::message::{Notice, Question, Sums, ToCoordinator, ToSite};
 use fedirt_protocol::policy::{Policy, PolicyRefusal};
-use fedirt_protocol::site::{Refusal, SiteEvent};
+use fedirt_protocol::site::{EntryError, Refusal, SiteEvent};
 use fedirt_protocol::terms::OnLoss;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -485,7 +485,7 @@ fn refusals_tell_nothing_of_the_data() {
     assert!(!Refusal::Encoding(error.clone()).to_string().contains("2.718"));
     let told = Refusal::Encoding(error).for_the_coordinator();
     assert!(!told.contains("loglik") && !told.chars().any(|c| c.is_ascii_digit()), "{told}");
-    let ledger = Refusal::Ledger("spent 0.3 of 0.5".into()).for_the_coordinator();
+    let ledger = Refusal::Ledger(Box::new(EntryError::NoPrice.into())).for_the_coordinator();
     assert!(!ledger.contains("0.3"), "{ledger}");
 }
 

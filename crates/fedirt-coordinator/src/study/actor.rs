@@ -4,13 +4,13 @@ use super::enrol::{self, EnrolRefusal, Good};
 use super::load::Loaded;
 use super::machine::{Consequences, Machine};
 use super::results::Results;
-use super::{Order, Study};
+use super::{CommandRefusal, Order, Study};
 use crate::metrics::Metrics;
 use crate::status::{SiteStatus, StudyStatus};
 use crate::store::{Effect, Job, OperatorInput, StoreClient};
 use crate::{Folder, clock};
 use data_encoding::HEXLOWER;
-use fedirt_privacy::secure::Enrolment;
+use fedirt_privacy::secure::{Enrolment, NameError};
 use fedirt_protocol::coordinator::{Input, Rejection};
 use fedirt_protocol::message::ToCoordinator;
 use fedirt_protocol::{SiteId, Timestamp};
@@ -232,11 +232,10 @@ impl Actor {
     }
 
     /// Does what an operator wants, and shows it at once.
-    fn act(&mut self, input: OperatorInput) -> Result<(), String> {
-        let input = as_input(input).map_err(|error| format!("refused: {error}"))?;
+    fn act(&mut self, input: OperatorInput) -> Result<(), CommandRefusal> {
+        let input = as_input(input)?;
         tracing::info!(study = %self.study.name, "operator's action");
-        let taken = self.machine.take(clock::now(), input);
-        let consequences = taken.map_err(|rejection| format!("refused: {rejection}"))?;
+        let consequences = self.machine.take(clock::now(), input)?;
         self.publish(consequences, Vec::new(), || {});
         self.told = None;
         self.tell_status();
@@ -249,19 +248,15 @@ impl Actor {
     }
 
     fn operate(&mut self, command: i64, input: Option<OperatorInput>) {
-        let input = match input.map(as_input) {
-            Some(Ok(input)) => input,
-            Some(Err(error)) => return self.answer(command, format!("refused: {error}")),
-            None => return self.answer(command, "refused: the command cannot be read".into()),
-        };
+        let input = input.ok_or(CommandRefusal::Unreadable).and_then(|input| Ok(as_input(input)?));
         tracing::info!(study = %self.study.name, "operator's command");
-        match self.machine.take(clock::now(), input) {
+        match input.and_then(|input| Ok(self.machine.take(clock::now(), input)?)) {
             // The event and its answer go together: no command is carried out twice.
             Ok(consequences) => {
                 let done = Effect::Answer { command, answer: DONE.into() };
                 self.publish(consequences, vec![done], || {});
             }
-            Err(rejection) => self.answer(command, format!("refused: {rejection}")),
+            Err(refusal) => self.answer(command, refusal.to_string()),
         }
     }
 
@@ -320,7 +315,7 @@ impl Actor {
     }
 }
 
-fn as_input(input: OperatorInput) -> Result<Input, fedirt_privacy::secure::NameError> {
+fn as_input(input: OperatorInput) -> Result<Input, NameError> {
     Ok(match input {
         OperatorInput::Begin => Input::Begin,
         OperatorInput::Drop { sites } => Input::Drop {

@@ -19,7 +19,7 @@ use crate::status::StudyStatus;
 use crate::store::OperatorInput;
 use axum::body::Bytes;
 use fedirt_model::fit::TraceEntry;
-use fedirt_privacy::secure::{Enrolment, PublicIdentity};
+use fedirt_privacy::secure::{Enrolment, NameError, PublicIdentity};
 use fedirt_protocol::coordinator::Rejection;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::message::ToCoordinator;
@@ -64,7 +64,7 @@ pub enum Order {
         /// What.
         input: OperatorInput,
         /// Told once it is on the disk and shown, or why it is refused.
-        reply: oneshot::Sender<Result<(), String>>,
+        reply: oneshot::Sender<Result<(), CommandRefusal>>,
     },
     /// An operator's command, which another process left in the store.
     Operator {
@@ -75,6 +75,20 @@ pub enum Order {
     },
     /// The end of the thread.
     Stop,
+}
+
+/// Why an operator's command is not carried out.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CommandRefusal {
+    /// It was written by another version of the program.
+    #[error("refused: the command cannot be read")]
+    Unreadable,
+    /// It names a site in a way that no site is named.
+    #[error("refused: {0}")]
+    Site(#[from] NameError),
+    /// The study does not take it.
+    #[error("refused: {0}")]
+    Rejected(#[from] Rejection),
 }
 
 /// Why an order is not taken.

@@ -29,9 +29,9 @@ pub(super) fn run(
     let declarations = Declarations::unsigned(cohort.iter().cloned().zip(declared), terms.plan.items.len())
         .map_err(|e| stuck(&e))?;
     let (mut centre, mut question) = Centre::new(&terms, terms.estimation_rounds(), &declarations, &cohort)?;
-    let mut hall = Hall::new(sites, declarations.bounds(&cohort));
+    let mut sites = LocalSites::new(sites, declarations.bounds(&cohort));
     if observer.wants_numbers() {
-        for (name, declaration) in hall.names.iter().zip(cohort.iter().filter_map(|id| declarations.get(id)))
+        for (name, declaration) in sites.names.iter().zip(cohort.iter().filter_map(|id| declarations.get(id)))
         {
             observer.declared(name, declaration);
         }
@@ -39,11 +39,14 @@ pub(super) fn run(
     let mut turn = Turn { round: 1, attempt: 1 };
     let mut reported = 0;
     loop {
+        if observer.wants_to_stop() {
+            return Err(RunError::Stopped);
+        }
         let Question::Sums(request) = &question else {
             return Err(RunError::Stuck("noisy sums are not asked for in this mode".into()));
         };
         request.check(terms.plan.items.len()).map_err(|e| stuck(&e))?;
-        let answers = hall.ask(turn, &question, request, observer)?;
+        let answers = sites.ask(turn, &question, request, observer)?;
         let by_name: Vec<(&SiteId, &[u64])> =
             cohort.iter().zip(answers.by_name.iter().map(Vec::as_slice)).collect();
         let next = centre.advance(
@@ -59,14 +62,14 @@ pub(super) fn run(
         trace.iter().for_each(|entry| observer.round(entry));
         match next {
             Next::Ask(next) => question = *next,
-            Next::Done(finished) => return Ok((*finished, hall.after())),
+            Next::Done(finished) => return Ok((*finished, sites.after())),
         }
         turn.round += 1;
     }
 }
 
 /// All sites.
-struct Hall {
+struct LocalSites {
     names: Vec<String>,
     sites: Vec<Site>,
     bounds: Bounds,
@@ -80,7 +83,7 @@ struct Answers {
     by_name: Vec<Vec<u64>>,
 }
 
-impl Hall {
+impl LocalSites {
     fn new(sites: Vec<(String, ResponseTable)>, bounds: Bounds) -> Self {
         let (names, tables): (Vec<String>, Vec<ResponseTable>) = sites.into_iter().unzip();
         let sites = tables.into_iter().enumerate().map(|(index, table)| {

@@ -66,6 +66,9 @@ pub(super) fn run(
                 }
             }
         }
+        if observer.wants_to_stop() {
+            return Err(RunError::Stopped);
+        }
         let mut idle = quiet;
         while let Some(output) = coordinator.poll() {
             idle = false;

@@ -60,6 +60,10 @@ pub trait Observer {
     fn sent(&mut self, site: &str, turn: Turn, question: &Question, sent: Sent<'_>);
     /// Whether [`Observer::declared`] and [`Observer::sent`] want to be called.
     fn wants_numbers(&self) -> bool;
+    /// Whether the run should end without a result, which is asked before each round.
+    fn wants_to_stop(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody watches.
@@ -96,6 +100,9 @@ pub enum RunError {
     /// A message could not be built.
     #[error(transparent)]
     Codec(#[from] codec::CodecError),
+    /// The observer wanted it.
+    #[error("stopped before the end")]
+    Stopped,
     /// A message was rejected, or none came.
     #[error("{0}")]
     Stuck(String),

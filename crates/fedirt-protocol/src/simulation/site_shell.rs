@@ -3,7 +3,7 @@
 use super::checks::Witness;
 use crate::message::{ToCoordinator, ToSite};
 use crate::policy::Policy;
-use crate::site::{Release, SiteEvent, SiteMachine, SiteOutput, Subjects};
+use crate::site::{DebitRefusal, Refusal, Release, SiteEvent, SiteMachine, SiteOutput, Subjects};
 use crate::terms::Terms;
 use crate::{SiteId, Timestamp, codec};
 use fedirt_model::responses::ResponseTable;
@@ -33,7 +33,7 @@ pub(super) struct SiteShell {
     next_id: u64,
     pub(super) seen: u64,
     pub(super) vanished: bool,
-    pub(super) refused: Option<String>,
+    pub(super) refused: Option<Refusal>,
     pub(super) restarts: u64,
 }
 
@@ -156,12 +156,12 @@ impl SiteShell {
                 SiteOutput::RosterShown(shown) => machine.approve_roster(shown.fingerprint, &shown.names()),
                 SiteOutput::Debit(release) => {
                     let turn = release.turn;
-                    let word = self.enter(&release, crash_now);
-                    let (Some(machine), Some(word)) = (&mut self.machine, word) else { return };
-                    machine.debited(now, &mut self.random, turn, word);
+                    let answer = self.enter(&release, crash_now);
+                    let (Some(machine), Some(answer)) = (&mut self.machine, answer) else { return };
+                    machine.debited(now, &mut self.random, turn, answer);
                 }
                 SiteOutput::Refused { refusal, .. } if !refusal.is_replay() => {
-                    self.refused = Some(refusal.to_string());
+                    self.refused = Some(refusal);
                 }
                 _ => {}
             }
@@ -173,14 +173,14 @@ impl SiteShell {
         &mut self,
         release: &Release,
         crash_now: &mut dyn FnMut() -> bool,
-    ) -> Option<Result<(), String>> {
+    ) -> Option<Result<(), DebitRefusal>> {
         let ledger = Ledger::read(&self.ledger).expect("the ledger's chain holds");
         let rows: Vec<u64> = self.table.rows().map(|row| row_fingerprint(&[3; 32], row)).collect();
         let population = label("students");
         let subjects = Subjects { population, rows, students: None, exact_and_private: false };
         let entry = match release.ledger_entry(&self.terms, &subjects, "today") {
             Ok(entry) => entry,
-            Err(error) => return Some(Err(error.to_string())),
+            Err(error) => return Some(Err(error.into())),
         };
         let line = match ledger.propose(entry) {
             Ok(line) => line,
@@ -188,7 +188,7 @@ impl SiteShell {
             Err(LedgerRefusal::AlreadyDebited { question, .. }) if question == release.question => {
                 return Some(Ok(()));
             }
-            Err(refusal) => return Some(Err(refusal.to_string())),
+            Err(refusal) => return Some(Err(refusal.into())),
         };
         let text = line.text();
         if crash_now() {

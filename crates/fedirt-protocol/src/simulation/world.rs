@@ -6,10 +6,12 @@ use super::site_shell::SiteShell;
 use super::study::{self, ENOUGH_ROUNDS, Kind, MOST_SITES, TOO_FEW_ROUNDS};
 use crate::coordinator::Input;
 use crate::message::{Broadcast, Notice, Question, ToCoordinator, ToSite};
+use crate::site::Refusal;
 use crate::terms::OnLoss;
 use crate::{SiteId, Timestamp, codec};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::ledger::Ledger;
+use fedirt_privacy::secure::{ChainRefusal, CoverageRefusal};
 use rand::rngs::ChaCha20Rng;
 use rand::{Rng, RngExt, SeedableRng};
 use std::collections::BTreeSet;
@@ -351,11 +353,7 @@ impl World {
             }
             Some(Err(error)) => {
                 if self.sites.iter().any(|site| site.refused.is_some()) {
-                    return if self.lies
-                        || vanished
-                        || error.to_string().contains("left out")
-                        || self.chain_refusal()
-                    {
+                    return if self.lies || vanished || self.left_unheard() {
                         Ok(report(Ending::Refused))
                     } else {
                         Err(format!("an honest coordinator was refused: {error}"))
@@ -374,9 +372,15 @@ impl World {
 
     /// Whether a site refused because it had uploaded to a cohort that the coordinator, who never got that answer,
     /// left someone out of.
-    fn chain_refusal(&self) -> bool {
-        let refused =
-            |text: &String| text.contains("a sum without") || text.contains("more than the plan's privacy");
+    fn left_unheard(&self) -> bool {
+        let refused = |refusal: &Refusal| {
+            matches!(
+                refusal,
+                Refusal::Chain(ChainRefusal::TooFewRemoved { .. })
+                    | Refusal::Coverage(CoverageRefusal::TooFewRemoved { .. })
+                    | Refusal::BeyondThePlan { .. }
+            )
+        };
         self.sites.iter().filter_map(|site| site.refused.as_ref()).any(refused)
     }
 }

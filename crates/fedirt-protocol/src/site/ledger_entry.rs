@@ -2,11 +2,14 @@
 
 use super::Release;
 use crate::SiteId;
+use crate::message::Turn;
 use crate::terms::Terms;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Slack;
-use fedirt_privacy::ledger::{Debit, ExactMode, ExactRelease, Label, LedgerEntry, Member, Students};
-use fedirt_privacy::secure::NameError;
+use fedirt_privacy::ledger::{
+    Debit, ExactMode, ExactRelease, Label, LedgerEntry, LedgerRefusal, Member, Students,
+};
+use fedirt_privacy::secure::{NameError, StudyId};
 use std::collections::BTreeSet;
 
 /// Of whom a release is, as the site's ledger knows them.
@@ -31,6 +34,32 @@ pub enum EntryError {
     /// A name or a time that the ledger cannot hold.
     #[error(transparent)]
     Name(#[from] NameError),
+}
+
+/// Why nothing is sent on the strength of a site's ledger.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DebitRefusal {
+    /// The release cannot be entered.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+    /// The ledger refuses the entry.
+    #[error(transparent)]
+    Ledger(#[from] LedgerRefusal),
+    /// The round was paid for, and what is asked now is something else.
+    #[error(
+        "{turn} of {study} was paid for with another question: a second answer would be a release for nothing. The study's folder was set back; it cannot go on here"
+    )]
+    PaidForAnotherQuestion {
+        /// The round and attempt.
+        turn: Turn,
+        /// The study.
+        study: StudyId,
+    },
+    /// The ledger has entries of a study that has no journal.
+    #[error(
+        "a study called {0} has released numbers of this home before, and its journal is not here: the coordinator must give the new study another name"
+    )]
+    JournalLost(StudyId),
 }
 
 impl Release {

@@ -15,7 +15,7 @@ mod refusal;
 mod state;
 
 pub use event::{PrivateCost, Release, SiteEvent};
-pub use ledger_entry::{EntryError, Subjects};
+pub use ledger_entry::{DebitRefusal, EntryError, Subjects};
 pub use refusal::Refusal;
 
 use crate::declaration::{Declaration, Declarations};
@@ -251,17 +251,19 @@ impl SiteMachine {
         }
     }
 
-    /// The ledger's word on [`SiteOutput::Debit`]: the round is answered now, or refused.
+    /// The ledger's answer to [`SiteOutput::Debit`]: the round is answered now, or refused.
     pub fn debited(
         &mut self,
         _now: Timestamp,
         random: &mut impl CryptoRng,
         turn: Turn,
-        word: Result<(), String>,
+        answer: Result<(), DebitRefusal>,
     ) {
         match std::mem::replace(&mut self.state, State::Waiting) {
             State::AskingLedger(opening) if opening.turn == turn => {
-                let answered = word.map_err(Refusal::Ledger).and_then(|()| self.answer(&opening, random));
+                let answered = answer
+                    .map_err(|refusal| Refusal::Ledger(Box::new(refusal)))
+                    .and_then(|()| self.answer(&opening, random));
                 if let Err(refusal) = answered {
                     self.refuse(Some(turn), refusal);
                 }

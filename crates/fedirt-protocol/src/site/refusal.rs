@@ -1,5 +1,6 @@
 //! Why a site does not do what it is asked.
 
+use super::DebitRefusal;
 use crate::codec::CodecError;
 use crate::declaration::DeclarationError;
 use crate::encoding::EncodingError;
@@ -85,7 +86,7 @@ pub enum Refusal {
     Private(#[from] PrivateRefusal),
     /// The site's ledger.
     #[error("this site's ledger refuses: {0}")]
-    Ledger(String),
+    Ledger(Box<DebitRefusal>),
     /// Sums over effects, twice.
     #[error("sums over site effects are given once, and were given in {0}")]
     TotalsTwice(Turn),

@@ -9,7 +9,7 @@ use fedirt_privacy::secure::{Identity, Thresholds};
 use fedirt_protocol::coordinator::{Coordinator, Input, Output, Rejection};
 use fedirt_protocol::message::{Announcement, Broadcast, Notice, ToCoordinator, ToSite};
 use fedirt_protocol::policy::Policy;
-use fedirt_protocol::site::{Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
+use fedirt_protocol::site::{EntryError, Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
 use fedirt_protocol::terms::{Deadlines, OnLoss, Terms};
 use fedirt_protocol::{SiteId, StudyId, Timestamp, codec};
 use rand_chacha::ChaCha20Rng;
@@ -113,8 +113,8 @@ impl BenchSite {
                 SiteOutput::Debit(release) => {
                     let turn = release.turn;
                     self.debits.push(release);
-                    let word = if self.ledger_fails { Err("the disk is full".into()) } else { Ok(()) };
-                    self.machine.debited(NOW, &mut self.random, turn, word);
+                    let answer = if self.ledger_fails { Err(EntryError::NoPrice.into()) } else { Ok(()) };
+                    self.machine.debited(NOW, &mut self.random, turn, answer);
                 }
                 SiteOutput::Refused { refusal, .. } => self.refusals.push(refusal),
                 _ => {}

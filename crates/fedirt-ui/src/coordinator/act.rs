@@ -159,7 +159,7 @@ async fn tell(app: Arc<CoordinatorState>, name: String, input: OperatorInput) ->
     }
     match answer.await {
         Ok(Ok(())) => Ok(Redirect::to(&back).into_response()),
-        Ok(Err(reason)) => refused(&reason),
+        Ok(Err(refusal)) => refused(&refusal.to_string()),
         Err(_) => Err(PageError::ours()),
     }
 }

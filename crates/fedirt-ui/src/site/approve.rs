@@ -153,7 +153,7 @@ pub(super) async fn approve(State(app): App, Path(name): Name, Extension(fields)
     if let Some(refusal) = agent::foreseen(&app.home, &seen.study, &looked.own, &population).map_err(told)? {
         return Err(wrong(format!(
             "This site's ledger refuses: {} Nothing was sent.",
-            words::sentence(&refusal)
+            words::sentence(&refusal.to_string())
         )));
     }
     let settings = &mut seen.settings;

@@ -74,7 +74,7 @@ impl Runners {
                 state.phase = match end {
                     Ok(phase) => phase,
                     Err(error) => {
-                        state.problem = Some(error);
+                        state.problem = Some(error.to_string());
                         Phase::Failed
                     }
                 };

@@ -73,22 +73,19 @@ pub(super) fn work(
     name: &str,
     shared: &Arc<Shared>,
     automatic: Option<Duration>,
-) -> Result<Phase, String> {
-    let told = |error: AgentError| error.to_string();
-    let folder = home.known_study(name).map_err(told)?;
-    let settings = OfficerSettings::read(&folder).map_err(told)?;
+) -> Result<Phase, AgentError> {
+    let folder = home.known_study(name)?;
+    let settings = OfficerSettings::read(&folder)?;
     if !settings.works() {
-        return Err(
-            "nothing is approved yet: look at the file and at what will be sent, and approve it".into()
-        );
+        return Err(AgentError::NothingApproved);
     }
-    check_file(&folder, &settings).map_err(told)?;
-    let study = folder.load().map_err(told)?;
-    let mut policy = home.policy().map_err(told)?;
+    check_file(&folder, &settings)?;
+    let study = folder.load()?;
+    let mut policy = home.policy()?;
     let asked = if policy.approval == Approval::EachRound { Asked::EachRound } else { settings.asked };
     // The policy asks for every round, and `AtThePages` answers according to the approval.
     policy.approval = Approval::EachRound;
-    let own = agent::read_for_plan(&settings.files(), &settings.options(), &study.plan).map_err(told)?;
+    let own = agent::read_for_plan(&settings.files(), &settings.options(), &study.plan)?;
     let ids = own.ids.clone();
     let mut officer = AtThePages {
         shared: shared.clone(),
@@ -96,7 +93,7 @@ pub(super) fn work(
         trusting: policy.trust_roster_from_coordinator,
         automatic,
     };
-    let mut agent = open(home, study, policy, own, settings.population.as_deref(), shared).map_err(told)?;
+    let mut agent = open(home, study, policy, own, settings.population.as_deref(), shared)?;
     shared.change(|state| state.phase = Phase::Working);
     let end = loop {
         if shared.stopping() {
@@ -106,20 +103,20 @@ pub(super) fn work(
             Ok(Some(end @ (End::Finished(_) | End::Ended(_)))) => break end,
             Ok(_) => {}
             Err(AgentError::Transport(TransportError::Stopped)) => return Ok(Phase::Stopped),
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error),
         }
     };
     if let End::Finished(fit) = &end {
         let own_effect = agent.own_effect();
         let (study, table) = agent.into_parts();
-        agent::write_results(home, &study, fit, Own { own_effect, table, ids }, true).map_err(told)?;
+        agent::write_results(home, &study, fit, Own { own_effect, table, ids }, true)?;
     }
     // Read again, because the officer may have paused the study meanwhile.
-    let mut settings = OfficerSettings::read(&folder).map_err(told)?;
+    let mut settings = OfficerSettings::read(&folder)?;
     if let End::Ended(reason) = end {
         settings.ended = Some(format!("The coordinator says: {}", shortened(&reason)));
     }
-    settings.write(&folder).and_then(|()| settings.erase_copy(&folder)).map_err(told)?;
+    settings.write(&folder).and_then(|()| settings.erase_copy(&folder))?;
     Ok(Phase::Over)
 }
 
