@@ -1,6 +1,6 @@
 //! What all algorithms share: settings, the problem they solve, and how they report.
 
-use super::calibration::Plan;
+use super::plan::Plan;
 use super::structure::Structure;
 use crate::design::Design;
 use crate::exchange::{Effects, Point};

@@ -2,7 +2,7 @@
 
 use super::algorithm::{Algorithm, ErrorSource, Next, Problem, Settings, Solution};
 use super::bfgs::{read, solution};
-use super::calibration::Plan;
+use super::plan::Plan;
 use super::published::Layout;
 use crate::exchange::Effects;
 use crate::fit::TraceEntry;

@@ -3,7 +3,7 @@
 //! Backtracking from a unit step, by fifths, as R's `optim` does, on the log-likelihood per student.
 
 use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution};
-use super::calibration::Plan;
+use super::plan::Plan;
 use super::published::Layout;
 use crate::exchange::{Effects, Point};
 use crate::fit::TraceEntry;

@@ -2,8 +2,8 @@
 //! (Varadhan & Roland 2008, scheme S3).
 
 use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution};
-use super::calibration::Plan;
 use super::newton::SITE_SD_FLOOR;
+use super::plan::Plan;
 use crate::exchange::{Effects, Point};
 use crate::fit::TraceEntry;
 use crate::questions::evaluate::{Curvature, EvaluateReply, PointReply};

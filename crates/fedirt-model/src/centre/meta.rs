@@ -4,7 +4,7 @@
 //! in the difficulties and are averaged away. Published as the comparator of Study 1.
 
 use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution};
-use super::calibration::Plan;
+use super::plan::Plan;
 use crate::exchange::Point;
 use crate::fit::TraceEntry;
 use crate::questions::local_fit::LocalFitReply;

@@ -15,6 +15,7 @@ mod meta;
 mod newton;
 mod opening;
 mod outcome;
+mod plan;
 mod published;
 mod report_items;
 mod report_sites;
@@ -24,14 +25,12 @@ mod structure;
 
 pub(crate) use algorithm::symmetric;
 pub use algorithm::{AlgorithmKind, Settings};
-pub use calibration::{
-    Calibration, CalibrationStep, Enrolled, FEWEST_ROUNDS, ItemPlan, Plan, Secrecy, closing_exchanges,
-    total_weight,
-};
+pub use calibration::{Calibration, CalibrationStep};
 pub use graph::linked_parts;
 pub(crate) use newton::LocalNewton;
 pub use opening::planned_items;
 pub use outcome::Outcome;
+pub use plan::{Enrolled, FEWEST_ROUNDS, ItemPlan, Plan, Secrecy, closing_exchanges, total_weight};
 pub(crate) use published::Layout;
 pub use schedule::{Schedule, Stage};
 pub use start::StartSums;

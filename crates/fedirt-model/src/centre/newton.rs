@@ -6,7 +6,7 @@
 //! where the information is not positive.
 
 use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution, symmetric};
-use super::calibration::Plan;
+use super::plan::Plan;
 use super::structure::Structure;
 use crate::design::Design;
 use crate::exchange::{Effects, Point, Request};

@@ -2,7 +2,7 @@
 
 use super::CentreError;
 use super::algorithm::AlgorithmKind;
-use super::calibration::{Enrolled, ItemPlan, Plan, Secrecy};
+use super::plan::{Enrolled, ItemPlan, Plan, Secrecy};
 use super::structure::Anchor;
 use crate::design::{Design, DesignItem, MAX_CATEGORIES};
 use crate::exchange::Effects;

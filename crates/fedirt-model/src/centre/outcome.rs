@@ -1,8 +1,8 @@
 //! A finished calibration, and `fit.json` from it.
 
 use super::algorithm::{Problem, Solution};
-use super::calibration::{Enrolled, Plan};
 use super::errors::Errors;
+use super::plan::{Enrolled, Plan};
 use super::report_items::{Scale, report_items};
 use super::report_sites::{centre_remainder, published_effects, report_sites};
 use crate::design::Design;

@@ -4,7 +4,7 @@
 //! slope. What else is reported (difficulties, named parameters) and its errors follow by the delta method.
 
 use super::algorithm::{Problem, Solution};
-use super::calibration::Plan;
+use super::plan::Plan;
 use crate::fit::{FitItem, Warning};
 use crate::items::default_model;
 use nalgebra::DMatrix;

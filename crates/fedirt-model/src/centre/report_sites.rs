@@ -1,7 +1,7 @@
 //! Site effects on the reported scale.
 
 use super::algorithm::Problem;
-use super::calibration::{Enrolled, Plan};
+use super::plan::{Enrolled, Plan};
 use super::report_items::Scale;
 use crate::exchange::Effects;
 use crate::fit::{FitSite, Warning};

@@ -4,10 +4,10 @@
 use super::algorithm::{Algorithm, AlgorithmKind, ErrorSource};
 use super::averaging::{FedAvg, FedSgd};
 use super::bfgs::Bfgs;
-use super::calibration::Plan;
 use super::em::Em;
 use super::meta::Meta;
 use super::newton::Newton;
+use super::plan::Plan;
 use crate::exchange::{Effects, Point, Request};
 use crate::questions::evaluate::Curvature;
 use crate::questions::start::BetweenSites;
@@ -165,7 +165,7 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::calibration::{Secrecy, closing_exchanges};
+    use super::super::plan::{Secrecy, closing_exchanges};
     use super::super::{ItemPlan, Settings};
     use super::*;
     use crate::population::Population;

@@ -4,6 +4,7 @@
 //! (Wilks 1938), if the restricted model holds and does not lie on the boundary of the general one.
 
 use crate::fit::{Fit, FitItem};
+use crate::items::{is_special_case, model};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// A likelihood-ratio test.
@@ -64,23 +65,10 @@ pub enum NotNested {
     SameSize,
 }
 
-/// The models of an item that a model is a special case of, itself apart. With ability on a scale of its own, `rasch` and
-/// `1pl` are one model in two parametrisations; `rasch-sd1` fixes what they estimate.
-fn generalisations(model: &str, categories: usize) -> &'static [&'static str] {
-    match (model, categories) {
-        ("rasch-sd1", _) => &["rasch", "1pl", "2pl", "pcm", "gpcm", "grm", "nrm"],
-        ("rasch" | "1pl" | "pcm", 2) => &["rasch", "1pl", "pcm", "2pl", "gpcm", "grm", "nrm"],
-        ("2pl" | "gpcm" | "grm" | "nrm", 2) => &["2pl", "gpcm", "grm", "nrm"],
-        ("rasch" | "pcm", _) => &["pcm", "rasch", "gpcm", "nrm"],
-        ("1pl", _) => &["gpcm", "nrm"],
-        ("gpcm", _) => &["nrm"],
-        _ => &[],
-    }
-}
-
 fn within(special: &FitItem, general: &FitItem) -> bool {
     special.model == general.model
-        || generalisations(&special.model, special.categories).contains(&general.model.as_str())
+        || (model(&special.model).zip(model(&general.model)))
+            .is_some_and(|(one, other)| is_special_case(one, other, special.categories))
 }
 
 /// Whether the assumption about sites is a special case of the other, and on its boundary.

@@ -117,6 +117,47 @@ fn curve_methods_end_at_a_minimum_of_their_criterion() {
     }
 }
 
+/// The constants of both curve methods against a search on a grid that shares no code with them: logistic curves written
+/// out, 241 nodes, squares of 21 by 21 lines around the best one so far, each a fifth as wide.
+#[test]
+fn curve_methods_find_what_a_search_on_a_grid_finds() {
+    let first: [(f64, f64); 5] = [(1.1, -1.2), (0.7, -0.3), (1.6, 0.2), (0.9, 0.9), (1.3, 1.7)];
+    let second: [(f64, f64); 5] = [(1.5, -0.6), (0.8, 0.4), (1.9, 0.5), (1.4, 1.3), (1.5, 1.6)];
+    let of = |items: &[(f64, f64)]| {
+        let of = |(k, (a, b)): (usize, &(f64, f64))| item(&format!("i{k}"), "2pl", 2, &[*a, -a * b]);
+        fit(items.iter().enumerate().map(of).collect())
+    };
+    let p = |(a, b): (f64, f64), theta: f64| 1.0 / (1.0 + (-a * (theta - b)).exp());
+    let loss = |method: LinkMethod, (slope, intercept): (f64, f64)| {
+        let at = |n: i32| {
+            let z = 0.05 * f64::from(n - 120);
+            let theta = 0.3 + 1.2 * z;
+            let gap = |k: usize| {
+                p(first[k], theta) - p((second[k].0 / slope, slope * second[k].1 + intercept), theta)
+            };
+            let of_items = match method {
+                LinkMethod::Haebara => (0..5).map(|k| gap(k).powi(2)).sum::<f64>(),
+                LinkMethod::StockingLord | LinkMethod::MeanSigma => (0..5).map(gap).sum::<f64>().powi(2),
+            };
+            (-0.5 * z * z).exp() * of_items
+        };
+        (0..241).map(at).sum::<f64>()
+    };
+    for method in [LinkMethod::Haebara, LinkMethod::StockingLord] {
+        let (mut best, mut width) = ((1.0, 0.0), 0.8);
+        for _ in 0..12 {
+            let around = |k: usize| width * (k as f64 / 10.0 - 1.0);
+            let lines = (0..21).flat_map(|i| (0..21).map(move |j| (i, j)));
+            let lines = lines.map(|(i, j)| (best.0 + around(i), best.1 + around(j)));
+            best = lines.min_by(|x, y| loss(method, *x).total_cmp(&loss(method, *y))).expect("a grid");
+            width /= 5.0;
+        }
+        let found = link(&of(&first), &of(&second), method, DriftLimits::default()).expect("a link");
+        let far = (found.slope - best.0).abs().max((found.intercept - best.1).abs());
+        assert!(far < 1e-6, "{}: {} {}, {best:?}", method.name(), found.slope, found.intercept);
+    }
+}
+
 fn criterion(first: &Fit, second: &Fit, method: LinkMethod, line: (f64, f64)) -> f64 {
     use crate::items::{Curves, Order};
     let standard: Vec<f64> = (0..61).map(|n| -6.0 + 0.2 * f64::from(n)).collect();

@@ -5,7 +5,7 @@
 //! (score, indicators), the same for every category. The members differ in where their slope comes from and in how
 //! many categories they take.
 
-use super::{AbilityNode, Node, OneSlope, Order, SlopeRule};
+use super::{AbilityNode, Logits, Node, OneSlope, Order, SlopeRule};
 
 /// A member of the family.
 #[derive(Debug)]
@@ -104,6 +104,10 @@ impl OneSlope for DivideByTotal {
 
     fn slope(&self) -> SlopeRule {
         self.slope
+    }
+
+    fn logits(&self) -> Logits {
+        Logits::Adjacent
     }
 
     fn polytomous(&self) -> bool {

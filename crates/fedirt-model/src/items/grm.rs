@@ -4,7 +4,7 @@
 //! probabilities, so no cancellation. With w = P*(1 − P*): F_e = 1 − P*_c − P*_{c+1}, F_{d_c} = w_c/p_c,
 //! F_{d_{c+1}} = −w_{c+1}/p_c.
 
-use super::{AbilityNode, Node, OneSlope, Order, SlopeRule};
+use super::{AbilityNode, Logits, Node, OneSlope, Order, SlopeRule};
 
 /// Smallest distance between neighbouring intercepts that counts as ordered.
 const MIN_GAP: f64 = 1e-4;
@@ -51,6 +51,10 @@ impl OneSlope for Grm {
 
     fn slope(&self) -> SlopeRule {
         SlopeRule::Free
+    }
+
+    fn logits(&self) -> Logits {
+        Logits::Cumulative
     }
 
     fn polytomous(&self) -> bool {

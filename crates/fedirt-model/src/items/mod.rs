@@ -48,6 +48,11 @@ pub fn default_model(categories: usize) -> &'static dyn ItemModel {
     if categories > 2 { &divide_by_total::GPCM } else { &divide_by_total::TWO_PL }
 }
 
+/// The model that a model of slopes 1 and an estimated SD becomes when the SD is held at 1; none for other models.
+pub fn with_sd_of_one(model: &dyn ItemModel) -> Option<&'static dyn ItemModel> {
+    (model.slope() == SlopeRule::LatentSd).then_some(&divide_by_total::RASCH_SD1)
+}
+
 /// The names of all models, for messages and help texts: `2pl, 1pl, …`.
 pub fn model_names() -> String {
     MODELS.iter().map(|m| m.name()).collect::<Vec<_>>().join(", ")
@@ -74,6 +79,31 @@ pub enum SlopeRule {
     One,
     /// They are fixed at 1, and the SD of ability is estimated: on standardised ability all such items share one slope.
     LatentSd,
+}
+
+/// Which log-odds of an item's categories are linear in ability. Between two categories all of these are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logits {
+    /// Those of neighbouring categories, all with the item's slope.
+    Adjacent,
+    /// Those of reaching a category at all, all with the item's slope.
+    Cumulative,
+    /// Those of each category against the first, each with a slope of its own; adjacent logits are a special case.
+    Baseline,
+}
+
+/// Whether one model of an item with that many categories is a special case of another, itself included. With ability on
+/// a scale of its own, one slope for all items and slopes of 1 with a free SD are one model in two parametrisations.
+pub fn is_special_case(special: &dyn ItemModel, general: &dyn ItemModel, categories: usize) -> bool {
+    let freedom = |model: &dyn ItemModel| match model.slope() {
+        SlopeRule::One => 0,
+        SlopeRule::Common | SlopeRule::LatentSd => 1,
+        SlopeRule::Free => 2,
+    };
+    let same_curves = categories == 2
+        || special.logits() == general.logits()
+        || (special.logits(), general.logits()) == (Logits::Adjacent, Logits::Baseline);
+    same_curves && freedom(special) <= freedom(general)
 }
 
 /// What a parameter does, which decides how it changes with the unit and the origin of ability.
@@ -126,6 +156,9 @@ pub trait ItemModel: Sync + std::fmt::Debug {
 
     /// Where the slopes come from.
     fn slope(&self) -> SlopeRule;
+
+    /// Which log-odds are linear in ability.
+    fn logits(&self) -> Logits;
 
     /// Whether more than two categories make sense.
     fn polytomous(&self) -> bool;

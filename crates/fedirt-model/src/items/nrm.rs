@@ -7,7 +7,7 @@
 //! Reported are mirt's parameters (a1, ak_c, d_c: a_c = a1·ak_c, ak_0 = 0, ak_m = m) and Bock's, which sum to zero over
 //! the categories.
 
-use super::{AbilityNode, ItemModel, Node, OneSlope, Order, Parameter, Reported, Role, SlopeRule};
+use super::{AbilityNode, ItemModel, Logits, Node, OneSlope, Order, Parameter, Reported, Role, SlopeRule};
 
 /// The nominal model.
 #[derive(Debug)]
@@ -49,6 +49,10 @@ impl ItemModel for Nrm {
 
     fn slope(&self) -> SlopeRule {
         SlopeRule::Free
+    }
+
+    fn logits(&self) -> Logits {
+        Logits::Baseline
     }
 
     fn polytomous(&self) -> bool {

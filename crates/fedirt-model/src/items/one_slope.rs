@@ -4,7 +4,7 @@
 //! model is written in terms of the linear predictor e = a·t; what follows for (a, d, t) by the chain rule is here,
 //! once for all of them.
 
-use super::{AbilityNode, ItemModel, Node, Order, Parameter, Reported, Role, SlopeRule};
+use super::{AbilityNode, ItemModel, Logits, Node, Order, Parameter, Reported, Role, SlopeRule};
 
 /// An item response model of one slope and one intercept per step between ordered categories.
 pub trait OneSlope: Sync + std::fmt::Debug {
@@ -19,6 +19,9 @@ pub trait OneSlope: Sync + std::fmt::Debug {
 
     /// Where the slope comes from.
     fn slope(&self) -> SlopeRule;
+
+    /// Which log-odds are linear in ability.
+    fn logits(&self) -> Logits;
 
     /// Whether more than two categories make sense.
     fn polytomous(&self) -> bool;
@@ -90,6 +93,10 @@ impl<M: OneSlope> ItemModel for M {
 
     fn slope(&self) -> SlopeRule {
         OneSlope::slope(self)
+    }
+
+    fn logits(&self) -> Logits {
+        OneSlope::logits(self)
     }
 
     fn polytomous(&self) -> bool {

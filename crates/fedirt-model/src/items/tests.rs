@@ -221,3 +221,20 @@ fn category_draws_follow_the_probabilities() {
         assert!((share - curves.log_p(c)[0].exp()).abs() < 1e-3);
     }
 }
+
+/// Two categories have one log-odds, so only the slopes differ; among more, the partial credit models are nominal models with
+/// equally spaced slopes (Thissen and Steinberg 1986), and the graded model is a family of its own.
+#[test]
+fn models_know_what_they_are_special_cases_of() {
+    let nested = |special: &str, categories: usize| -> Vec<&str> {
+        let special = model(special).expect("a model");
+        let others = MODELS.iter().filter(|other| other.name() != special.name());
+        others.filter(|general| is_special_case(special, **general, categories)).map(|m| m.name()).collect()
+    };
+    assert_eq!(nested("2pl", 2), ["gpcm", "grm", "nrm"]);
+    assert_eq!(nested("rasch", 2), ["2pl", "1pl", "pcm", "gpcm", "grm", "nrm"]);
+    assert_eq!(nested("pcm", 4), ["2pl", "1pl", "rasch", "gpcm", "nrm"]);
+    assert_eq!(nested("gpcm", 4), ["2pl", "nrm"]);
+    assert_eq!(nested("grm", 4), [""; 0]);
+    assert_eq!(nested("nrm", 4), [""; 0]);
+}

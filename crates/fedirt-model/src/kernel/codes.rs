@@ -10,6 +10,11 @@ use crate::responses::MISSING;
 /// Largest number of combinations in a group: 32 rows of 64 doubles are 16 KiB.
 const MAX_STATES: usize = 32;
 
+/// Largest number of combinations in a group for so many students: a table pays where several of them look up each row.
+fn most_states(students: usize) -> usize {
+    (students / 2).clamp(2, MAX_STATES)
+}
+
 /// Some neighbouring items of a panel and the combinations of their answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
@@ -48,7 +53,7 @@ impl Codes {
         for (item, &categories) in categories.iter().enumerate() {
             let column = &columns[item * students..(item + 1) * students];
             let radix = categories + usize::from(column.contains(&MISSING));
-            let fits = groups.last().is_some_and(|g| g.states * radix <= MAX_STATES);
+            let fits = groups.last().is_some_and(|g| g.states * radix <= most_states(students));
             if !fits {
                 groups.push(Group { first: item, radix: Vec::new(), states: 1 });
                 codes.resize(codes.len() + students, 0);

@@ -31,6 +31,24 @@ fn exp_nonpositive(x: f64) -> f64 {
     f64::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 52))
 }
 
+/// ln(x) for positive normal x: x = 2ᵏ·m with m within a factor √2 of 1, and ln m = 2·artanh((m − 1)/(m + 1)) by its series,
+/// whose first omitted term is below 1e-17.
+#[inline(always)]
+fn ln_positive(x: f64) -> f64 {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    let bits = x.to_bits();
+    let m = f64::from_bits(bits & MANTISSA | 1023 << 52);
+    // The exponent as a double without a conversion of integers: 2⁵² + k has k as its lowest bits.
+    let k = f64::from_bits(bits >> 52 | 1075 << 52) - (f64::from_bits(1075 << 52) + 1023.0);
+    let high = m > std::f64::consts::SQRT_2;
+    let (m, k) = (if high { 0.5 * m } else { m }, if high { k + 1.0 } else { k });
+    let s = (m - 1.0) / (m + 1.0);
+    let z = s * s;
+    let tail = 1.0 / 13.0 + z * (1.0 / 15.0 + z * (1.0 / 17.0 + z * (1.0 / 19.0 + z * (1.0 / 21.0))));
+    let head = 1.0 / 3.0 + z * (1.0 / 5.0 + z * (1.0 / 7.0 + z * (1.0 / 9.0 + z * (1.0 / 11.0 + z * tail))));
+    k * std::f64::consts::LN_2 + 2.0 * (s + s * z * head)
+}
+
 #[inline(always)]
 fn lanes(row: &[f64]) -> &[[f64; LANES]] {
     row.as_chunks::<LANES>().0
@@ -92,6 +110,27 @@ pub(crate) fn normalise(rows: &mut [f64], width: usize, log_marginal: &mut [f64]
             }
         }
         *out = top + total.ln();
+    }
+}
+
+/// Log-probabilities and probabilities from linear predictors: x_c(n) becomes x_c(n) − ln Σ_h exp x_h(n). Each has a row of
+/// `nodes` nodes per category.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+pub(crate) fn log_probabilities(x: &mut [f64], nodes: usize, p: &mut [f64]) {
+    let (mut top, mut total) = (vec![f64::NEG_INFINITY; nodes], vec![0.0; nodes]);
+    for x in x.chunks_exact(nodes) {
+        top.iter_mut().zip(x).for_each(|(top, x)| *top = if *x > *top { *x } else { *top });
+    }
+    for (x, p) in x.chunks_exact(nodes).zip(p.chunks_exact_mut(nodes)) {
+        for (((p, x), top), total) in p.iter_mut().zip(x).zip(&top).zip(&mut total) {
+            *p = exp_nonpositive(x - top);
+            *total += *p;
+        }
+    }
+    top.iter_mut().zip(&total).for_each(|(top, total)| *top += ln_positive(*total));
+    for (x, p) in x.chunks_exact_mut(nodes).zip(p.chunks_exact_mut(nodes)) {
+        x.iter_mut().zip(&top).for_each(|(x, shift)| *x -= shift);
+        p.iter_mut().zip(&total).for_each(|(p, total)| *p /= total);
     }
 }
 
@@ -256,6 +295,14 @@ mod tests {
         assert!(worst < 1e-15, "{worst:e}");
         assert!(exp_nonpositive(PADDING) < 1e-300);
         assert_eq!(exp_nonpositive(0.0), 1.0);
+    }
+
+    #[test]
+    fn logarithm_agrees_with_the_standard_library() {
+        for i in 0..100_000 {
+            let x = 1.0 + 31.0 * f64::from(i) / 100_000.0;
+            assert!((ln_positive(x) - x.ln()).abs() < 4e-16 * x.ln().max(1.0), "{x}");
+        }
     }
 
     #[test]

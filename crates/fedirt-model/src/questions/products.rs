@@ -61,7 +61,8 @@ impl SumQuestion for Products {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
-            by_student: true,
+            // Sums of rounded numbers are not the rounded sum.
+            by_student: !self.rounded,
         }
     }
 

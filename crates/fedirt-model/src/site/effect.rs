@@ -53,19 +53,20 @@ impl SiteData {
     /// The school effect that maximises the site's likelihood, and everything there.
     pub(crate) fn profile(&self, psi: &[f64], population: &Population, depth: Depth) -> Profiled {
         let (mut s, information) = mode(self, psi, population, 0.0);
-        let mut evaluation = self.evaluate(psi, s, population, depth);
         let last = psi.len();
-        // On coarse grids the sums' own score differs a little from the continuum's: finish on the sums.
+        let curvature = information.max(1e-3 * self.total_weight);
+        // On coarse grids the sums' own score differs a little from the continuum's: finish on the sums. The continuum's
+        // curvature is near enough to gain two digits or more with every step.
+        let mut evaluation = self.evaluate(psi, s, population, Depth::Gradient);
         for _ in 0..20 {
             let g = evaluation.gradient[last];
             if g.abs() < 1e-10 * self.total_weight || s.abs() >= BOUND {
                 break;
             }
-            let curvature = match depth {
-                Depth::Observed => (-evaluation.hessian[(last, last)]).max(1e-3 * self.total_weight),
-                _ => information.max(1e-3 * self.total_weight),
-            };
             s = (s + (g / curvature).clamp(-0.5, 0.5)).clamp(-BOUND, BOUND);
+            evaluation = self.evaluate(psi, s, population, Depth::Gradient);
+        }
+        if depth > Depth::Gradient {
             evaluation = self.evaluate(psi, s, population, depth);
         }
         Profiled { s, evaluation }

@@ -1,0 +1,183 @@
+//! The end of a calibration: standard errors, diagnostics, and the closing sums.
+
+use super::{Calibration, Phase};
+use crate::centre::CentreError;
+use crate::centre::algorithm::{EffectTotals, Problem, Solution};
+use crate::centre::errors::{self, Errors, InverseInformation};
+use crate::centre::opening::warning;
+use crate::centre::outcome::Outcome;
+use crate::centre::plan::POWER_SUMS;
+use crate::diagnostics::{Fitted, diagnose};
+use crate::exchange::{Effects, Request};
+use crate::questions::close::{CloseReply, EffectErrors};
+use crate::questions::{Close, Diagnose, Products};
+
+impl Calibration {
+    /// Centres the solution and turns its information into errors; weighted fits need products of scores for that.
+    pub(super) fn settle(&mut self, mut solution: Box<Solution>) -> Result<Box<Request>, CentreError> {
+        let problem = self.problem()?;
+        if self.effects == Effects::Fixed && solution.information.is_some() {
+            // With the information at hand sites profile their effect at home, whoever found the items.
+            solution.effects = None;
+            errors::centre_origin(problem, &mut solution);
+        }
+        let inverse = solution.information.as_ref().and_then(|information| {
+            InverseInformation::new(problem, &solution.y, information, &solution.totals, &solution.at_bound)
+        });
+        if inverse.is_none() && solution.own_variances.is_none() {
+            self.warnings.push(warning(
+                "information_not_positive",
+                "the information matrix is not positive definite at the end: no standard errors (too few items or students for this model, as a rule)".into(),
+            ));
+        }
+        match (inverse, &self.schedule.products) {
+            (Some(_), None) if self.weighted() => {
+                self.warnings.push(warning(
+                    "errors_withheld",
+                    format!("no standard errors: with weights and random effects they need sums of squares over sites, which {POWER_SUMS} or more sites must share"),
+                ));
+                self.diagnose(solution, None, Vec::new())
+            }
+            (Some(inverse), Some(question)) => {
+                let request = self.request(Products {
+                    point: solution.point.clone(),
+                    effect_unit: self.effect_unit(),
+                    ..*question
+                });
+                self.phase = Phase::Products(solution, Box::new(inverse));
+                Ok(request)
+            }
+            (inverse, _) => self.diagnose(solution, inverse.map(|b| b.observed()), Vec::new()),
+        }
+    }
+
+    /// The question for diagnostics, or the closing one where none were asked for.
+    pub(super) fn diagnose(
+        &mut self,
+        solution: Box<Solution>,
+        errors: Option<Errors>,
+        products: Vec<f64>,
+    ) -> Result<Box<Request>, CentreError> {
+        let errors = errors.map(Box::new);
+        let Some(question) = &self.schedule.diagnostics else {
+            return self.close(solution, errors, &products);
+        };
+        let request = self.request(Diagnose { point: solution.point.clone(), ..question.clone() });
+        self.phase = Phase::Diagnostics(solution, errors, products);
+        Ok(request)
+    }
+
+    /// The closing question.
+    pub(super) fn close(
+        &mut self,
+        solution: Box<Solution>,
+        errors: Option<Box<Errors>>,
+        products: &[f64],
+    ) -> Result<Box<Request>, CentreError> {
+        let problem = self.problem()?;
+        let at_sites = errors
+            .as_ref()
+            .filter(|_| self.effects != Effects::None)
+            .map(|errors| effect_errors(problem, errors, &solution.totals, products, self.effect_unit()));
+        let question = Close {
+            point: solution.point.clone(),
+            sd: problem.structure.sd(&solution.y),
+            errors: at_sites,
+            effects: solution.effects.clone(),
+            ..self.schedule.closing
+        };
+        self.phase = Phase::Closing(solution, errors);
+        Ok(self.request(question))
+    }
+
+    pub(super) fn finish(
+        &mut self,
+        solution: Solution,
+        errors: Option<&Errors>,
+        reply: &CloseReply,
+    ) -> Result<Outcome, CentreError> {
+        let (diagnosed, tables) = (self.diagnosed.take(), self.tables.take());
+        let problem = self.problem()?;
+        if solution.at_bound.len() == problem.design.len() {
+            return Err(CentreError::NoEstimates(self.students as u64));
+        }
+        let diagnostics = diagnosed.map(|reply| {
+            let fitted = Fitted {
+                design: &problem.design,
+                names: &problem.names,
+                psi: &solution.point.psi,
+                jacobian: &problem.structure.jacobian(&solution.y),
+                free: (0..problem.design.len())
+                    .map(|j| problem.design.span(j).filter(|&r| problem.structure.is_free(r)).count())
+                    .collect(),
+                population: &self.plan.population,
+                shared: self.plan.population.size()
+                    + usize::from(problem.structure.sd_is_free())
+                    + usize::from(problem.structure.mean_is_free()),
+                latent_mean: problem.structure.mean(&solution.y),
+                latent_sd: problem.structure.sd(&solution.y),
+                grid: &self.plan.population.at(&solution.point.psi[problem.design.parameters()..]),
+                effects: self.effects,
+                weighted: self.weighted(),
+                wanted: &self.plan.diagnostics,
+                seed: self.plan.settings.seed,
+            };
+            diagnose(&fitted, &reply, tables.as_ref())
+        });
+        let mut outcome = Outcome::new(problem, &self.plan, &self.sites, solution, errors, reply);
+        outcome.diagnostics = diagnostics;
+        outcome.weighted = self.weighted();
+        outcome.warnings.splice(0..0, std::mem::take(&mut self.warnings));
+        outcome.rounds = self.trace.len();
+        outcome.trace = std::mem::take(&mut self.trace);
+        outcome.exchanges = self.exchanges;
+        outcome.numbers_sent = self.numbers_sent;
+        Ok(outcome)
+    }
+}
+
+/// What sites need for the errors of their own effects.
+fn effect_errors(
+    problem: &Problem,
+    errors: &Errors,
+    totals: &EffectTotals,
+    products: &[f64],
+    effect_unit: f64,
+) -> EffectErrors {
+    let p = problem.structure.parameters();
+    let lower = |size: usize, at: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..size).flat_map(|r| (0..=r).map(move |c| (r, c))).map(|(r, c)| at(r, c)).collect()
+    };
+    if problem.effects == Effects::Random {
+        // Over (ψ, log τ): the latter stands behind σ and μ.
+        let place = |r: usize| if r == p { p + 2 } else { r };
+        return EffectErrors {
+            covariance: lower(p + 1, &|r, c| errors.covariance[(place(r), place(c))]),
+            mean_loadings: Vec::new(),
+            sites: Vec::new(),
+            variances: Vec::new(),
+            sd_gradient: problem.structure.sd_from_psi(),
+            products: Vec::new(),
+            effect_unit,
+        };
+    }
+    let covariance = lower(p, &|r, c| errors.before_centring[(r, c)]);
+    let mean_loadings = totals
+        .loadings
+        .iter()
+        .enumerate()
+        .map(|(at, b)| if totals.sites[at / p] > 0.0 { b / totals.sites[at / p] } else { 0.0 })
+        .collect();
+    EffectErrors {
+        covariance,
+        mean_loadings,
+        // Nothing is centred where anchors fix the origin.
+        sites: (totals.sites.iter().enumerate())
+            .map(|(part, n)| if problem.structure.anchors_part(&problem.parts, part) { 0.0 } else { *n })
+            .collect(),
+        variances: totals.variances.clone(),
+        sd_gradient: problem.structure.sd_from_psi(),
+        products: products.to_vec(),
+        effect_unit,
+    }
+}
