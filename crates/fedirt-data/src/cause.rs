@@ -96,6 +96,9 @@ pub enum Cause {
         /// Fields on the line.
         found: usize,
     },
+    /// A table in memory without a column.
+    #[error("the table has no columns")]
+    NoColumns,
     /// A column in memory that is longer or shorter than the first.
     #[error("the column has {found} rows, the first column has {expected}")]
     ColumnLength {

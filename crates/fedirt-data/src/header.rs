@@ -45,7 +45,7 @@ const NO_ITEMS: &[(&str, Option<ReadOption>)] = &[
 /// Finds out what the columns are. Goes on after a complaint, so that the cells are checked in the same run.
 pub(crate) fn columns(
     mut names: Vec<String>,
-    line: u64,
+    line: Option<u64>,
     options: &ReadOptions,
     complaints: &mut Complaints<'_>,
     notes: &mut Vec<Note>,
@@ -131,7 +131,7 @@ fn rename(
     names: &mut [String],
     columns: &[usize],
     options: &ReadOptions,
-    line: u64,
+    line: Option<u64>,
     complaints: &mut Complaints<'_>,
 ) {
     let item_names = ItemNames::new(options);
@@ -171,7 +171,12 @@ fn find_named(
     found
 }
 
-fn complain_about_names(names: &[String], ignored: &[bool], line: u64, complaints: &mut Complaints<'_>) {
+fn complain_about_names(
+    names: &[String],
+    ignored: &[bool],
+    line: Option<u64>,
+    complaints: &mut Complaints<'_>,
+) {
     let mut first: HashMap<&str, usize> = HashMap::new();
     let mut twice = Vec::new();
     for (position, name) in names.iter().enumerate() {

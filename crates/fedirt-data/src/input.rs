@@ -7,11 +7,12 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use crate::cause::Cause;
+use crate::columns::Columns;
 
 /// Large enough that the system is asked 80 times for 20 MB, small enough for the processor's cache.
 const BUFFER: usize = 256 << 10;
 
-type Opener<'a> = Box<dyn FnOnce() -> Result<Box<dyn BufRead + 'a>, Cause> + 'a>;
+pub(crate) type Opener<'a> = Box<dyn FnOnce() -> Result<Box<dyn BufRead + 'a>, Cause> + 'a>;
 
 /// A text to be read: its bytes, and the name by which messages call it. It is opened when its turn comes, so that
 /// thousands of inputs do not hold thousands of files open.
@@ -29,14 +30,25 @@ pub struct Input<'a> {
     pub(crate) name: String,
     /// The canonical path of a file, so that one that is given twice under two names is found.
     pub(crate) identity: Option<PathBuf>,
-    pub(crate) open: Opener<'a>,
+    pub(crate) content: Content<'a>,
+}
+
+/// What is to be read.
+pub(crate) enum Content<'a> {
+    Bytes(Opener<'a>),
+    Columns(Columns),
 }
 
 impl<'a> Input<'a> {
     /// Bytes from any reader. The name stands in messages; without its extension it names the site of the rows.
     pub fn new(name: impl Into<String>, bytes: impl Read + 'a) -> Self {
         let open = move || Ok(Box::new(BufReader::with_capacity(BUFFER, bytes)) as Box<dyn BufRead + 'a>);
-        Self { name: name.into(), identity: None, open: Box::new(open) }
+        Self { name: name.into(), identity: None, content: Content::Bytes(Box::new(open)) }
+    }
+
+    /// A table in memory, column by column. Messages count its rows from 1.
+    pub fn columns(name: impl Into<String>, columns: Columns) -> Input<'static> {
+        Input { name: name.into(), identity: None, content: Content::Columns(columns) }
     }
 
     /// A file. It is opened when its turn comes; one that cannot be opened is a [`Problem`](crate::Problem) like others.
@@ -48,10 +60,11 @@ impl<'a> Input<'a> {
             let file = open_file(&path)?;
             Ok(Box::new(BufReader::with_capacity(BUFFER, file)) as Box<dyn BufRead>)
         };
-        Input { name, identity, open: Box::new(open) }
+        Input { name, identity, content: Content::Bytes(Box::new(open)) }
     }
 
-    /// The same, with its bytes shown to `watch` as they are read, such as to take their hash.
+    /// The same, with its bytes shown to `watch` as they are read, such as to take their hash. A table in memory has
+    /// no bytes to be shown.
     ///
     /// ```
     /// let (mut length, text) = (0, "I1,I2\n0,1\n1,1\n");
@@ -61,9 +74,9 @@ impl<'a> Input<'a> {
     /// # Ok::<(), fedirt_data::Problems>(())
     /// ```
     pub fn watched(self, watch: impl FnMut(&[u8]) + 'a) -> Self {
-        let open = self.open;
+        let Content::Bytes(open) = self.content else { return self };
         let open = move || Ok(Box::new(Watched { inner: open()?, watch }) as Box<dyn BufRead + 'a>);
-        Self { open: Box::new(open), ..self }
+        Self { content: Content::Bytes(Box::new(open)), ..self }
     }
 }
 

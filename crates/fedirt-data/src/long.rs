@@ -1,7 +1,6 @@
 //! Long files: one line per answer, turned into one row per id.
 
 use std::collections::{HashMap, HashSet};
-use std::io::BufRead;
 
 use fedirt_model::responses::MISSING;
 
@@ -15,7 +14,7 @@ use crate::item_names::ItemNames;
 use crate::opened::complain;
 use crate::options::ReadOptions;
 use crate::problems::Complaints;
-use crate::records::{Fields, Records};
+use crate::records::{Fields, Rows};
 use crate::row_keys::{filled, weight};
 use crate::selection::Selection;
 use crate::tally::{Tally, complain_about_columns};
@@ -57,8 +56,8 @@ struct Items {
 }
 
 /// Reads the lines of a long file.
-pub(crate) fn read<R: BufRead>(
-    mut records: Records<R>,
+pub(crate) fn read(
+    mut records: Box<dyn Rows + '_>,
     columns: &Columns,
     options: &ReadOptions,
     complaints: &mut Complaints<'_>,
@@ -235,7 +234,7 @@ impl Part {
                 if line != answer.line {
                     let id = shown(ids.ids[answer.row as usize].as_bytes());
                     let cause = Cause::DuplicateAnswer { id, first_line: line.into() };
-                    complaints.cell(answer.line.into(), &items[answer.item as usize], cause);
+                    complaints.cell(u64::from(answer.line), &items[answer.item as usize], cause);
                 }
             }
         }

@@ -4,21 +4,29 @@ use std::io::BufRead;
 
 use crate::cause::Cause;
 use crate::decode;
-use crate::input::Input;
+use crate::input::{Content, Input};
 use crate::problems::{Complaints, Problems};
-use crate::records::{Failure, Fields, Records};
+use crate::records::{Failure, Fields, Records, Rows};
 
 /// An input whose header was read.
 pub(crate) struct Opened<'a> {
-    pub(crate) records: Records<Box<dyn BufRead + 'a>>,
+    pub(crate) records: Box<dyn Rows + 'a>,
     /// Column names, without the spaces around them.
     pub(crate) names: Vec<String>,
-    pub(crate) header_line: u64,
+    /// The line of the names; a table in memory has none.
+    pub(crate) header_line: Option<u64>,
 }
 
 /// Opens an input and reads its header; `None` if that is impossible, with the reason among the complaints.
 pub(crate) fn open<'a>(input: Input<'a>, complaints: &mut Complaints<'_>) -> Option<Opened<'a>> {
-    let bytes = match (input.open)().and_then(decode::text) {
+    let opener = match input.content {
+        Content::Bytes(opener) => opener,
+        Content::Columns(columns) => {
+            let (names, rows) = columns.open(complaints)?;
+            return Some(Opened { records: Box::new(rows), names, header_line: None });
+        }
+    };
+    let bytes = match opener().and_then(decode::text) {
         Ok(bytes) => bytes,
         Err(cause) => {
             complaints.file(cause);
@@ -27,7 +35,9 @@ pub(crate) fn open<'a>(input: Input<'a>, complaints: &mut Complaints<'_>) -> Opt
     };
     let mut records = Records::new(bytes);
     match read_header(&mut records, complaints) {
-        Ok((names, header_line)) => Some(Opened { records, names: names?, header_line }),
+        Ok((names, line)) => {
+            Some(Opened { records: Box::new(records), names: names?, header_line: Some(line) })
+        }
         Err(failure) => {
             complain(failure, complaints);
             None

@@ -137,12 +137,12 @@ impl Complaints<'_> {
         self.add(None, None, cause);
     }
 
-    pub(crate) fn line(&mut self, line: u64, cause: Cause) {
-        self.add(Some(line), None, cause);
+    pub(crate) fn line(&mut self, line: impl Into<Option<u64>>, cause: Cause) {
+        self.add(line.into(), None, cause);
     }
 
-    pub(crate) fn cell(&mut self, line: u64, column: &str, cause: Cause) {
-        self.add(Some(line), Some(column.to_string()), cause);
+    pub(crate) fn cell(&mut self, line: impl Into<Option<u64>>, column: &str, cause: Cause) {
+        self.add(line.into(), Some(column.to_string()), cause);
     }
 
     pub(crate) fn column(&mut self, column: &str, cause: Cause) {

@@ -33,6 +33,16 @@ enum Encoding {
     Windows1252(u64),
 }
 
+/// Where records come from: a text, or a table in memory.
+pub(crate) trait Rows {
+    /// The next record.
+    fn next(&mut self) -> Result<Option<Fields<'_>>, Failure>;
+    /// Blank lines between records, which are skipped.
+    fn blank(&self) -> &Lines;
+    /// The first line that was read as Windows-1252.
+    fn windows_1252(&self) -> Option<u64>;
+}
+
 /// Records of a delimited text.
 pub(crate) struct Records<R> {
     input: R,
@@ -66,6 +76,11 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// Fields that stand one after another.
+    pub(crate) fn new(bytes: &'a [u8], spans: &'a [(usize, usize)], line: u64) -> Self {
+        Self { bytes, spans, raw: bytes, line }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.spans.len()
     }
@@ -163,26 +178,6 @@ impl<R: BufRead> Records<R> {
         Ok(self.fields())
     }
 
-    /// The next record; blank lines are skipped and counted.
-    pub(crate) fn next(&mut self) -> Result<Option<Fields<'_>>, Failure> {
-        if self.begin()?.is_none() {
-            return Ok(None);
-        }
-        // Blank lines at the end of a file are usual, so they count only once something follows them.
-        for line in self.pending_blank.drain(..) {
-            self.blank.push(line);
-        }
-        self.finish().map(Some)
-    }
-
-    /// The first line that was read as Windows-1252.
-    pub(crate) fn windows_1252(&self) -> Option<u64> {
-        match self.encoding {
-            Encoding::Windows1252(line) => Some(line),
-            Encoding::Ascii | Encoding::Utf8 => None,
-        }
-    }
-
     /// Brings what stands in `raw` from a place on to UTF-8. Bytes that no encoding explains stay, and are complained about.
     fn decode(&mut self, from: usize) -> Result<(), Failure> {
         let line = &self.raw[from..];
@@ -207,11 +202,6 @@ impl<R: BufRead> Records<R> {
             }
         }
         Ok(())
-    }
-
-    /// Blank lines between records.
-    pub(crate) fn blank(&self) -> &Lines {
-        &self.blank
     }
 
     fn fields(&self) -> Fields<'_> {
@@ -290,6 +280,30 @@ impl<R: BufRead> Records<R> {
                 self.lines += 1;
                 return Ok(true);
             }
+        }
+    }
+}
+
+impl<R: BufRead> Rows for Records<R> {
+    fn next(&mut self) -> Result<Option<Fields<'_>>, Failure> {
+        if self.begin()?.is_none() {
+            return Ok(None);
+        }
+        // Blank lines at the end of a file are usual, so they count only once something follows them.
+        for line in self.pending_blank.drain(..) {
+            self.blank.push(line);
+        }
+        self.finish().map(Some)
+    }
+
+    fn blank(&self) -> &Lines {
+        &self.blank
+    }
+
+    fn windows_1252(&self) -> Option<u64> {
+        match self.encoding {
+            Encoding::Windows1252(line) => Some(line),
+            Encoding::Ascii | Encoding::Utf8 => None,
         }
     }
 }

@@ -95,6 +95,7 @@ impl Cause {
             Cause::FieldCount { .. } => {
                 "Remove the extra fields; a field that holds the delimiter must be quoted".into()
             }
+            Cause::NoColumns => "Give a table with one column per item and one row per student".into(),
             Cause::ColumnLength { .. } => "Give every column one entry per row".into(),
             Cause::NulByte(_) => {
                 "Export the file again as CSV in UTF-8: it is binary, UTF-16 or damaged".into()

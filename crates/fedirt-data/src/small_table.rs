@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 1_000_000;
 /// A small CSV file.
 pub(crate) struct SmallTable {
     pub(crate) names: Vec<String>,
-    pub(crate) header_line: u64,
+    pub(crate) header_line: Option<u64>,
     pub(crate) rows: Vec<Row>,
 }
 

@@ -1,7 +1,5 @@
 //! Wide files: one row per student, one column per item.
 
-use std::io::BufRead;
-
 use fedirt_model::responses::MISSING;
 
 use crate::assemble::{Block, Ids};
@@ -14,13 +12,13 @@ use crate::long_file::LongFile;
 use crate::opened::{complain, complain_about_bytes};
 use crate::options::ReadOptions;
 use crate::problems::Complaints;
-use crate::records::{Fields, Records};
+use crate::records::{Fields, Rows};
 use crate::row_keys::{filled, weight};
 use crate::tally::{Tally, complain_about_columns};
 
 /// Reads the rows of a wide file.
-pub(crate) fn read<R: BufRead>(
-    mut records: Records<R>,
+pub(crate) fn read(
+    mut records: Box<dyn Rows + '_>,
     columns: &Columns,
     options: &ReadOptions,
     complaints: &mut Complaints<'_>,

@@ -1,17 +1,11 @@
 //! Two tables in memory, calibrated together: `cargo run --example two_tables --no-default-features`.
 
-use fedirt::{FitOptions, ResponseColumns, Responses, fit};
+use fedirt::{Column, Columns, FitOptions, Input, ReadOptions, fit, read};
 
 /// A table of answers, row by row: one letter a code.
-fn table(rows: &[&str]) -> ResponseColumns {
-    let items = (0..rows[0].len()).map(|item| {
-        let codes = rows
-            .iter()
-            .map(|row| row.as_bytes()[item])
-            .map(|code| code.is_ascii_digit().then(|| code - b'0'));
-        (format!("item{}", item + 1), codes.collect())
-    });
-    ResponseColumns { items: items.collect(), ..ResponseColumns::default() }
+fn table(rows: &[&str]) -> Columns {
+    let column = |item: usize| rows.iter().map(|row| &row[item..=item]).collect::<Column>();
+    (0..rows[0].len()).map(|item| (format!("item{}", item + 1), column(item))).collect()
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,7 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "1100", "0100", "1010", "1110", "0000", "1000", "0110", "1111", "0001", "10.0", "1011", "0101",
         "0010", "1101",
     ]);
-    let responses = Responses::from_columns([("north", north), ("south", south)])?;
+    let tables = [Input::columns("north", north), Input::columns("south", south)];
+    let responses = read(tables, &ReadOptions::default())?;
     let calibration = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
     for item in &calibration.fit.items {
         let (b, se) = (item.b[0].unwrap_or(f64::NAN), item.se_b[0].unwrap_or(f64::NAN));

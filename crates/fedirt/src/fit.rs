@@ -29,18 +29,16 @@ use std::fmt;
 /// Keys and noise come from the operating system's randomness; [`fit_with`] takes other randomness, and an observer.
 ///
 /// ```
-/// use fedirt::{FitOptions, ResponseColumns, Responses, fit};
+/// use fedirt::{Column, Columns, FitOptions, Input, ReadOptions, fit, read};
 ///
-/// let table = |i1: [u8; 6], i2: [u8; 6], i3: [u8; 6]| ResponseColumns {
-///     items: [("I1", i1), ("I2", i2), ("I3", i3)]
-///         .map(|(name, codes)| (name.to_owned(), codes.map(Some).to_vec()))
-///         .to_vec(),
-///     ..ResponseColumns::default()
+/// let table = |i1: [u8; 6], i2: [u8; 6], i3: [u8; 6]| -> Columns {
+///     [("I1", i1), ("I2", i2), ("I3", i3)].map(|(name, codes)| (name, Column::from_iter(codes))).into_iter().collect()
 /// };
-/// let responses = Responses::from_columns([
-///     ("north", table([1, 0, 1, 1, 0, 0], [1, 1, 0, 1, 0, 1], [0, 0, 0, 1, 0, 1])),
-///     ("south", table([1, 0, 1, 0, 0, 1], [1, 1, 0, 0, 1, 1], [1, 1, 0, 1, 0, 0])),
-/// ])?;
+/// let tables = [
+///     Input::columns("north", table([1, 0, 1, 1, 0, 0], [1, 1, 0, 1, 0, 1], [0, 0, 0, 1, 0, 1])),
+///     Input::columns("south", table([1, 0, 1, 0, 0, 1], [1, 1, 0, 0, 1, 1], [1, 1, 0, 1, 0, 0])),
+/// ];
+/// let responses = read(tables, &ReadOptions::default())?;
 /// let calibration = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
 /// assert_eq!(calibration.fit.converged, Some(true));
 /// let effects: f64 = calibration.fit.sites.iter().filter_map(|site| site.effect).sum();

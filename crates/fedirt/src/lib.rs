@@ -3,7 +3,7 @@
 //!
 //! | what | how |
 //! | --- | --- |
-//! | response tables | [`read`] any bytes, or [`Responses::from_columns`] from memory |
+//! | response tables | [`read`] any bytes ([`Input::new`]) or tables in memory ([`Input::columns`]) |
 //! | a summary of tables | [`check()`] |
 //! | codes and columns that may not be answers | [`fit()`] asks; [`questions()`] asks before |
 //! | answers that have to be scored | [`read_key`], [`read_codebook`] |
@@ -39,22 +39,19 @@ mod simulate;
 mod transcript;
 
 /// ```
-/// use fedirt::{Input, ReadOptions, ResponseColumns, Responses, read};
+/// use fedirt::{Column, Columns, Input, ReadOptions, read};
 ///
 /// let text = "pupil,I1,I2\na,0,1\nb,1,9\n";
 /// let options = ReadOptions { id: Some("pupil".into()), missing: vec!["9".into()], ..ReadOptions::default() };
 /// let read = read([Input::new("north.csv", text.as_bytes())], &options)?;
-/// let columns = ResponseColumns {
-///     items: vec![("I1".into(), vec![Some(0), Some(1)]), ("I2".into(), vec![Some(1), None])],
-///     id: Some(vec!["a".into(), "b".into()]),
-///     ..ResponseColumns::default()
-/// };
-/// let in_memory = Responses::from_columns([("north", columns)])?;
+/// let columns = [("pupil", ["a", "b"]), ("I1", ["0", "1"]), ("I2", ["1", "9"])];
+/// let table: Columns = columns.into_iter().map(|(name, cells)| (name, Column::from_iter(cells))).collect();
+/// let in_memory = fedirt::read([Input::columns("north", table)], &options)?;
 /// assert_eq!(read.sites[0].items, in_memory.sites[0].items);
 /// assert_eq!(read.sites[0].table, in_memory.sites[0].table);
 /// # Ok::<(), fedirt::Problems>(())
 /// ```
-pub use fedirt_data::{Input, ReadOptions, ResponseColumns, Responses, SiteResponses, read};
+pub use fedirt_data::{Column, Columns, Input, ReadOptions, Responses, SiteResponses, read};
 
 /// ```
 /// use fedirt::{Audience, Cause, Input, ReadOptions, read};

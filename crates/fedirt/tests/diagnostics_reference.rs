@@ -1,10 +1,11 @@
-//! Diagnostics against another program's: run by hand.
+//! Diagnostics and comparisons of models against another program's: run by hand.
 //!
-//! `FEDIRT_REFERENCE` names a folder with `reference/more/DATA__MODEL__diag.json` (numbers of mirt, and the formulas recomputed where
+//! `FEDIRT_REFERENCE` names a folder with `reference/more/DATA__MODEL__diag.json` and `DATA__comparison.json` (numbers of mirt, and the formulas recomputed where
 //! mirt errs) and `data/DATA.csv`. Without it these tests say so and end. Everything is compared at fedirt's own estimates, so
 //! tolerances allow for the digits of the estimates.
 
-use fedirt::{Effects, FitOptions, Input, ReadOptions, fit, read};
+use fedirt::{Effects, Fit, FitOptions, Input, ReadOptions, fit, likelihood_ratio, read};
+use fedirt_model::items::model_called;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -21,33 +22,37 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&text).expect("reference values are JSON")
 }
 
-/// fit.json of a reference's data under its model, without site effects.
-fn calibrated(folder: &Path, reference: &Value) -> Value {
-    let name = reference["dataset"].as_str().expect("a data set");
-    let path = folder.join("data").join(format!("{name}.csv"));
+/// What a fit of these data under another program's model is here, without site effects; `None` where there is no such model.
+fn calibrated(folder: &Path, data: &str, model: &str) -> Option<Fit> {
+    let path = folder.join("data").join(format!("{data}.csv"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let site = text.starts_with("site,").then(|| "site".to_owned());
     let options = ReadOptions { site, ..ReadOptions::default() };
-    let responses = read([Input::new(name, text.as_bytes())], &options).expect("a response file");
-    let model = match reference["model"].as_str().expect("a model") {
-        "2PL" => "2pl",
-        "Rasch"
-            if responses
-                .sites
-                .iter()
-                .flat_map(|s| s.table.rows().flatten())
-                .any(|c| (2..255).contains(c)) =>
-        {
-            "pcm"
-        }
-        "Rasch" => "rasch",
-        "gpcm" => "gpcm",
-        "graded" => "grm",
-        other => panic!("no counterpart of {other}"),
-    };
+    let responses = read([Input::new(data, text.as_bytes())], &options).expect("a response file");
+    let mut model = model_called(model)?.name();
+    if model == "rasch"
+        && responses.sites.iter().flat_map(|s| s.table.rows().flatten()).any(|c| (2..255).contains(c))
+    {
+        model = "pcm";
+    }
     let options =
         FitOptions { model: Some(model.into()), effects: Some(Effects::None), ..FitOptions::default() };
-    serde_json::to_value(&fit(&responses, &options).expect("a fit").fit).expect("a fit is JSON")
+    Some(fit(&responses, &options).expect("a fit").fit)
+}
+
+/// The references whose names end so, with what stands before.
+fn references(folder: &Path, end: &str) -> Vec<(String, Value)> {
+    let folder = folder.join("reference").join("more");
+    let entries = std::fs::read_dir(folder).expect("a folder of references");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let named = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_suffix(end)?.to_owned();
+        Some((name, json(&path)))
+    };
+    let mut found: Vec<(String, Value)> = paths.filter_map(named).collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(!found.is_empty());
+    found
 }
 
 /// Every number of a reference as (path, value); arrays and objects are walked through.
@@ -103,17 +108,10 @@ fn upper(report: &mut Report, diagnostics: &Value, reference: &Value) {
 fn diagnostics_agree_with_the_reference() {
     let Some(folder) = folder() else { return };
     let mut wrong = Vec::new();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder.join("reference").join("more"))
-        .expect("a folder of references")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.to_string_lossy().ends_with("__diag.json"))
-        .collect();
-    files.sort();
-    assert!(!files.is_empty());
-    for path in files {
-        let reference = json(&path);
-        let name = path.file_name().expect("a name").to_string_lossy().replace("__diag.json", "");
-        let fit = calibrated(&folder, &reference);
+    for (name, reference) in references(&folder, "__diag.json") {
+        let text = |field: &str| reference[field].as_str().expect("a name");
+        let fit = calibrated(&folder, text("dataset"), text("model")).expect("a model of ours");
+        let fit = serde_json::to_value(&fit).expect("a fit is JSON");
         let d = &fit["diagnostics"];
         let mut report = Report { data: name, wrong: Vec::new() };
         report.compare("Q3", &numbers(&d["q3"]["matrix"]), &numbers(&reference["Q3"]["matrix"]), 1e-3, false);
@@ -144,7 +142,8 @@ fn diagnostics_agree_with_the_reference() {
             for (ours, theirs) in [("theta", "F1"), ("se", "SE_F1"), ("expected", "expected")] {
                 let got = d["score_table"].as_array().expect("a table").iter();
                 let got: Vec<f64> = got.flat_map(|row| numbers(&row[ours])).collect();
-                report.compare(ours, &got, &numbers(&table[theirs]), 1e-2, true);
+                // Abilities as they are; expected counts, which go up to hundreds, in proportion.
+                report.compare(ours, &got, &numbers(&table[theirs]), 1e-3, ours == "expected");
             }
         }
         // With missing answers there is no proper counterpart.
@@ -165,6 +164,46 @@ fn diagnostics_agree_with_the_reference() {
         } else {
             assert!(d["global"].is_null());
         }
+        wrong.extend(report.wrong.into_iter().map(|w| format!("{}: {w}", report.data)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Information criteria, and likelihood ratios of nested models.
+#[test]
+fn comparisons_agree_with_the_reference() {
+    let Some(folder) = folder() else { return };
+    let mut wrong = Vec::new();
+    for (name, reference) in references(&folder, "__comparison.json") {
+        let mut report = Report { data: name.clone(), wrong: Vec::new() };
+        let mut fits: Vec<(&str, Fit)> = Vec::new();
+        for (model, theirs) in reference["models"].as_object().expect("models") {
+            // Where the other program stopped below the maximum, there is nothing to be equal to.
+            let stopped = theirs["converged"] == false;
+            let Some(fit) = calibrated(&folder, &name, model).filter(|_| !stopped) else {
+                eprintln!("{name:<24} {model}: {}", if stopped { "stopped there" } else { "no model here" });
+                continue;
+            };
+            let got =
+                [fit.loglik, fit.aic, fit.bic, fit.sabic, Some(fit.npar as f64)].map(|x| x.expect("plain"));
+            let want = ["logLik", "AIC", "BIC", "SABIC", "npar"].map(|field| numbers(&theirs[field])[0]);
+            report.compare(model, &got, &want, 1e-3, false);
+            fits.push((model, fit));
+        }
+        let mut tests = 0;
+        for anova in reference["anova"].as_array().expect("tests") {
+            let of = |side: &str| fits.iter().find(|(model, _)| anova[side] == *model).map(|(_, fit)| fit);
+            let (Some(small), Some(large)) = (of("small"), of("large")) else { continue };
+            let what = format!("{} {}", anova["small"], anova["large"]);
+            let Ok(ratio) = likelihood_ratio(small, large) else {
+                eprintln!("{name:<24} {what}: not nested");
+                continue;
+            };
+            let want = ["X2", "df", "p"].map(|field| numbers(&anova["table"][field])[1]);
+            report.compare(&what, &[ratio.statistic, ratio.df as f64, ratio.p], &want, 1e-3, false);
+            tests += 1;
+        }
+        assert!(tests > 0, "{name}");
         wrong.extend(report.wrong.into_iter().map(|w| format!("{}: {w}", report.data)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -1,9 +1,8 @@
 //! Tables as CSV files: every digit, empty where there is no number.
 
 use super::tables::{self, Cell, Table};
-use crate::scores::{PriorChoice, Scores};
+use crate::scores::Scores;
 use fedirt_model::fit::{Covariance, Fit, FitSite, ItemFit, Q3, ScoreRow};
-use fedirt_model::scoring::Method;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -18,23 +17,23 @@ fn number(value: f64) -> String {
     if value.is_finite() { format!("{value:?}") } else { String::new() }
 }
 
-fn optional(value: Option<f64>) -> String {
-    value.map(number).unwrap_or_default()
-}
-
 fn line(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {
     writeln!(out, "{}", fields.join(","))
 }
 
 fn write(out: &mut dyn Write, table: &Table) -> io::Result<()> {
-    line(out, &table.headers)?;
+    line(out, &table.headers.iter().map(|header| quoted(header).into_owned()).collect::<Vec<_>>())?;
+    table.rows.iter().try_for_each(|row| cells(out, row))
+}
+
+fn cells(out: &mut dyn Write, row: &[Cell]) -> io::Result<()> {
     let field = |cell: &Cell| match cell {
         Cell::Text(text) => quoted(text).into_owned(),
         Cell::Count(count) => count.map(|count| count.to_string()).unwrap_or_default(),
-        Cell::Number(value) => optional(*value),
+        Cell::Number(value) => value.map(number).unwrap_or_default(),
         Cell::Flag(flag) => flag.to_string(),
     };
-    table.rows.iter().try_for_each(|row| line(out, &row.iter().map(field).collect::<Vec<_>>()))
+    line(out, &row.iter().map(field).collect::<Vec<_>>())
 }
 
 /// `items.csv`, which `--fixed-items` accepts. Where an item's model has more than one slope, its parameters stand in
@@ -65,55 +64,14 @@ pub fn pairs(out: &mut dyn Write, q3: &Q3) -> io::Result<()> {
 
 /// `covariance.csv`.
 pub fn covariance(out: &mut dyn Write, covariance: &Covariance) -> io::Result<()> {
-    let names: Vec<String> = covariance.names.iter().map(|name| quoted(name).into_owned()).collect();
-    let mut header = vec!["parameter".to_owned()];
-    header.extend(names.iter().cloned());
-    line(out, &header)?;
-    for (r, name) in names.into_iter().enumerate() {
-        let mut fields = vec![name];
-        fields.extend((0..covariance.matrix.ncols()).map(|c| number(covariance.matrix[(r, c)])));
-        line(out, &fields)?;
-    }
-    Ok(())
+    write(out, &tables::covariance(covariance))
 }
 
 /// `scores.csv`: one line per student, in the order of the files. With a scale for reporting, each estimate stands on it as
 /// well, in a column whose name ends in `_scaled`.
 pub fn scores(out: &mut dyn Write, scores: &Scores) -> io::Result<()> {
-    let names: Vec<String> = match scores.method {
-        Method::Pv { draws } => (1..=draws).map(|m| format!("PV{m}")).collect(),
-        Method::Eap | Method::Map | Method::Wle | Method::Ml => vec!["F1".into(), "SE_F1".into()],
-    };
-    let scaled = scores.rescaling.iter().flat_map(|_| names.iter().map(|name| format!("{name}_scaled")));
-    let columns: Vec<String> = names.iter().cloned().chain(scaled).collect();
-    writeln!(out, "id,site,answered,raw,{},Zh,infit,outfit,prior", columns.join(","))?;
-    let prior = scores.prior.map_or("none", PriorChoice::name);
-    for (at, row) in scores.in_file_order() {
-        let site = &scores.sites[at];
-        let student = &site.students[row];
-        write!(out, "{},{},{},{}", quoted(&site.id(row)), quoted(&site.name), student.answered, student.raw)?;
-        let is_error = |k: usize| student.draws.is_empty() && k == 1;
-        let estimates: Vec<Option<f64>> = match scores.method {
-            Method::Pv { draws } => (0..draws).map(|m| student.draws.get(m).copied()).collect(),
-            Method::Eap | Method::Map | Method::Wle | Method::Ml => {
-                vec![student.score.estimate, student.score.standard_error]
-            }
-        };
-        let scaled = scores.rescaling.iter().flat_map(|scale| {
-            let on_scale = move |(k, value): (usize, &Option<f64>)| {
-                value.map(
-                    |value| if is_error(k) { scale.unit * value } else { scale.origin + scale.unit * value },
-                )
-            };
-            estimates.iter().enumerate().map(on_scale)
-        });
-        for value in estimates.iter().copied().chain(scaled) {
-            write!(out, ",{}", optional(value))?;
-        }
-        let fit = student.person_fit;
-        writeln!(out, ",{},{},{},{prior}", optional(fit.lz), optional(fit.infit), optional(fit.outfit))?;
-    }
-    Ok(())
+    line(out, &tables::score_headers(scores))?;
+    tables::score_rows(scores).try_for_each(|row| cells(out, &row))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 pub mod csv;
 mod json;
 mod repeat;
-mod tables;
+pub mod tables;
 mod tables_json;
 #[cfg(feature = "workbooks")]
 mod xlsx;

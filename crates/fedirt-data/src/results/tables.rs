@@ -1,15 +1,21 @@
-//! The tables of a fit, as rows of cells: CSV files and workbooks are written from the same ones.
+//! The tables of a fit, as rows of cells: CSV files, workbooks and data frames are made from the same ones.
 
+use crate::scores::{PriorChoice, Scores};
 use fedirt_model::fit::{
-    Diagnostics, Fit, FitItem, FitSite, ItemFit, NamedNumbers, Provenance, Q3, ScoreRow,
+    Covariance, Diagnostics, Fit, FitItem, FitSite, ItemFit, NamedNumbers, Provenance, Q3, ScoreRow,
 };
+use fedirt_model::scoring::Method;
 
 /// The content of a cell. What was not released, or is not a finite number, is an empty cell.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Cell {
+pub enum Cell {
+    /// A text.
     Text(String),
+    /// A whole number.
     Count(Option<u64>),
+    /// A number.
     Number(Option<f64>),
+    /// Yes or no.
     Flag(bool),
 }
 
@@ -17,9 +23,11 @@ use Cell::{Count, Flag, Number, Text};
 
 /// Rows of cells under their headers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Table {
-    pub(super) headers: Vec<String>,
-    pub(super) rows: Vec<Vec<Cell>>,
+pub struct Table {
+    /// The names of the columns.
+    pub headers: Vec<String>,
+    /// The rows, each with a cell for every column. The cells of a column are of one kind, but in the [`summary`].
+    pub rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
@@ -46,7 +54,7 @@ fn more_parameters(fit: &Fit) -> Vec<&str> {
 }
 
 /// Items: where an item's model has more than one slope, its parameters stand in columns of their names at the end.
-pub(super) fn items(fit: &Fit) -> Table {
+pub fn items(fit: &Fit) -> Table {
     let steps = fit.items.iter().map(|item| item.d.len()).max().unwrap_or(0).max(1);
     let mut headers: Vec<String> =
         ["item", "model", "categories", "n", "a", "se_a"].map(String::from).to_vec();
@@ -74,14 +82,14 @@ pub(super) fn items(fit: &Fit) -> Table {
 }
 
 /// Sites.
-pub(super) fn sites(sites: &[FitSite]) -> Table {
+pub fn sites(sites: &[FitSite]) -> Table {
     let row =
         |site: &FitSite| vec![text(&site.name), Count(Some(site.n)), Number(site.effect), Number(site.se)];
     Table::new(&["site", "n", "effect", "se"], sites.iter().map(row))
 }
 
 /// How well each item fits.
-pub(super) fn item_fit(items: &[ItemFit]) -> Table {
+pub fn item_fit(items: &[ItemFit]) -> Table {
     let headers = [
         "item",
         "infit",
@@ -104,7 +112,7 @@ pub(super) fn item_fit(items: &[ItemFit]) -> Table {
 }
 
 /// Residual correlations, a row per pair of items.
-pub(super) fn pairs(q3: &Q3) -> Table {
+pub fn pairs(q3: &Q3) -> Table {
     let mut rows = Vec::new();
     for (j, first) in q3.items.iter().enumerate() {
         for (l, second) in q3.items.iter().enumerate().skip(j + 1) {
@@ -118,7 +126,7 @@ pub(super) fn pairs(q3: &Q3) -> Table {
 }
 
 /// The ability that belongs to each sum score.
-pub(super) fn score_table(rows: &[ScoreRow]) -> Table {
+pub fn score_table(rows: &[ScoreRow]) -> Table {
     let row = |row: &ScoreRow| {
         let numbers = [row.theta, row.se, row.observed, row.expected];
         let named = [text(&row.form), Count(Some(row.score as u64))];
@@ -127,8 +135,61 @@ pub(super) fn score_table(rows: &[ScoreRow]) -> Table {
     Table::new(&["form", "score", "theta", "se", "observed", "expected"], rows.iter().map(row))
 }
 
+/// Covariances of estimates, a row per estimate.
+pub fn covariance(covariance: &Covariance) -> Table {
+    let Covariance { names, matrix } = covariance;
+    let headers = std::iter::once("parameter").chain(names.iter().map(String::as_str)).map(String::from);
+    let row = |(r, name): (usize, &String)| {
+        let numbers = (0..matrix.ncols()).map(|c| Number(Some(matrix[(r, c)])));
+        std::iter::once(text(name)).chain(numbers).collect()
+    };
+    Table { headers: headers.collect(), rows: names.iter().enumerate().map(row).collect() }
+}
+
+/// Names of the columns of [`score_rows`].
+pub fn score_headers(scores: &Scores) -> Vec<String> {
+    let names: Vec<String> = match scores.method {
+        Method::Pv { draws } => (1..=draws).map(|m| format!("PV{m}")).collect(),
+        Method::Eap | Method::Map | Method::Wle | Method::Ml => vec!["F1".into(), "SE_F1".into()],
+    };
+    let scaled = scores.rescaling.iter().flat_map(|_| names.iter().map(|name| format!("{name}_scaled")));
+    let before = ["id", "site", "answered", "raw"].map(String::from).into_iter();
+    let after = ["Zh", "infit", "outfit", "prior"].map(String::from);
+    before.chain(names.iter().cloned()).chain(scaled).chain(after).collect()
+}
+
+/// Scores, a row per student in the order of the files. They are made one by one, because there may be millions.
+pub fn score_rows(scores: &Scores) -> impl Iterator<Item = Vec<Cell>> {
+    let prior = scores.prior.map_or("none", PriorChoice::name);
+    scores.in_file_order().into_iter().map(move |(at, row)| {
+        let site = &scores.sites[at];
+        let student = &site.students[row];
+        let mut cells = vec![Text(site.id(row).into_owned()), text(&site.name)];
+        cells.extend([Count(Some(student.answered as u64)), Count(Some(student.raw))]);
+        let is_error = |k: usize| student.draws.is_empty() && k == 1;
+        let estimates: Vec<Option<f64>> = match scores.method {
+            Method::Pv { draws } => (0..draws).map(|m| student.draws.get(m).copied()).collect(),
+            Method::Eap | Method::Map | Method::Wle | Method::Ml => {
+                vec![student.score.estimate, student.score.standard_error]
+            }
+        };
+        cells.extend(estimates.iter().map(|value| Number(*value)));
+        if let Some(scale) = scores.rescaling {
+            let on_scale = |(k, value): (usize, &Option<f64>)| {
+                let origin = if is_error(k) { 0.0 } else { scale.origin };
+                Number(value.map(|value| origin + scale.unit * value))
+            };
+            cells.extend(estimates.iter().enumerate().map(on_scale));
+        }
+        let fit = student.person_fit;
+        cells.extend([fit.lz, fit.infit, fit.outfit].map(Number));
+        cells.push(text(prior));
+        cells
+    })
+}
+
 /// What happened round by round.
-pub(super) fn rounds(fit: &Fit) -> Table {
+pub fn rounds(fit: &Fit) -> Table {
     let headers = ["round", "loglik", "max_gradient", "max_change", "slowest_items"];
     let rows = fit.trace.iter().map(|entry| {
         let numbers = [entry.loglik, entry.max_gradient, entry.max_change].map(Number);
@@ -141,7 +202,7 @@ pub(super) fn rounds(fit: &Fit) -> Table {
 }
 
 /// The fit as a whole; `study` are lines about the study that stand first.
-pub(super) fn summary(fit: &Fit, study: &[(&str, &str)]) -> Table {
+pub fn summary(fit: &Fit, study: &[(&str, &str)]) -> Table {
     let mut rows: Vec<Vec<Cell>> = study.iter().map(|(name, value)| vec![text(name), text(value)]).collect();
     let mut add = |name: &str, cell: Cell| rows.push(vec![text(name), cell]);
     for (name, value) in

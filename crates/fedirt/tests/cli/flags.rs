@@ -1,6 +1,6 @@
 //! Flags that are wrong, or not used, are errors that name them; the exit status says what happened.
 
-use crate::common::Bench;
+use crate::common::{Bench, number};
 
 #[test]
 fn values_out_of_range_are_told_at_once_and_before_any_file_is_read() {
@@ -43,6 +43,28 @@ fn a_flag_that_the_algorithm_does_not_use_is_named() {
     assert!(err.contains("--out"), "{err}");
     let (_, err) = bench.expect(2, "score fit.json x.csv --draws 3 --seed 1");
     assert!(err.contains("--draws") && err.contains("--seed"), "{err}");
+}
+
+/// The paper's model: slopes of 1, and the SD of ability held at 1 instead of estimated.
+#[test]
+fn the_sd_of_ability_is_held_at_one_where_it_would_be_estimated() {
+    let bench = Bench::simulated();
+    let (held, free) = (
+        bench.fit("all.csv --site school --id id --model pcm --latent-sd 1"),
+        bench.fit("all.csv --site school --id id --model pcm"),
+    );
+    assert_eq!(held["latent"]["sd"], 1.0);
+    assert_eq!(number(&held["npar"]) + 1.0, number(&free["npar"]));
+    assert!(number(&held["loglik"]) < number(&free["loglik"]));
+    assert_eq!(held["items"], bench.fit("all.csv --site school --id id --model rasch-sd1")["items"]);
+    for (flags, told) in [
+        ("--model rasch --latent-sd 2", "--latent-sd 2: the SD of ability is estimated by rasch and pcm"),
+        ("--model 2pl --latent-sd 1", "--latent-sd is used with --model rasch or --model pcm only"),
+        ("--latent-sd 1", "--latent-sd is used with"),
+    ] {
+        let (_, err) = bench.expect(2, &format!("fit all.csv {flags}"));
+        assert!(err.contains(told), "{flags}: {err}");
+    }
 }
 
 /// Nothing looked at, or nobody expected, is no study.

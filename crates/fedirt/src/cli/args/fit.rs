@@ -111,7 +111,10 @@ pub(crate) struct FitArgs {
         value_parser = parse_item_model,
         help_heading = "Model"
     )]
-    pub item_model: Vec<(String, String)>,
+    pub item_model: Vec<(String, &'static dyn ItemModel)>,
+    /// With rasch and pcm: hold the SD of ability at 1 instead of estimating it, which is the model rasch-sd1
+    #[arg(long, value_name = "1", allow_hyphen_values = true, help_heading = "Model")]
+    pub latent_sd: Option<f64>,
     /// Site effects [default: fixed if there are several sites, else none]
     #[arg(long, value_name = "KIND", value_parser = choices(EFFECTS, Effects::name), help_heading = "Model")]
     pub effects: Option<Effects>,
@@ -267,9 +270,9 @@ fn parse_diagnostic(text: &str) -> Result<Diagnostic, String> {
     found.ok_or_else(|| format!("there is no diagnostic {text:?}; there are {}", names()))
 }
 
-fn parse_item_model(text: &str) -> Result<(String, String), String> {
+fn parse_item_model(text: &str) -> Result<(String, &'static dyn ItemModel), String> {
     let (name, model) = text.rsplit_once('=').ok_or_else(|| format!("{text:?} is not NAME=MODEL"))?;
     let model = items::model_called(model)
         .ok_or_else(|| format!("there is no model {model:?}; models are {}", items::model_names()))?;
-    Ok((name.to_owned(), model.name().to_owned()))
+    Ok((name.to_owned(), model))
 }

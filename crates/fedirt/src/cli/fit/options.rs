@@ -7,6 +7,7 @@ use fedirt::{
     DiagnosticsWish, FitMode, FitOptions, GridSpec, MissingAnswers, PrivateOptions, Problems, ReadOptions,
     Settings, Weighting, read_booklets, read_fixed_items,
 };
+use fedirt_model::items::{self, ItemModel};
 
 /// The options from flags, without the files that the flags name.
 pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
@@ -15,8 +16,12 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
         Weighting::Paper => GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper },
     };
     FitOptions {
-        model: args.model.map(|model| model.name().to_owned()),
-        item_models: args.item_model.clone(),
+        model: args.model.map(|model| named(args, model)),
+        item_models: args
+            .item_model
+            .iter()
+            .map(|(item, model)| (item.clone(), named(args, *model)))
+            .collect(),
         codebook: None,
         fixed_items: Vec::new(),
         effects: args.effects,
@@ -34,6 +39,12 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
             DiagnosticsWish::Usual
         },
     }
+}
+
+/// The name of a model; with `--latent-sd 1` that of the one that holds the SD of ability at 1.
+fn named(args: &FitArgs, model: &dyn ItemModel) -> String {
+    let held = args.latent_sd.and_then(|_| items::with_sd_of_one(model));
+    held.map_or(model.name(), |held| held.name()).to_owned()
 }
 
 /// The options from flags and the files that they name; problems with the files are added to the errors.

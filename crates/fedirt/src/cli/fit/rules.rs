@@ -5,6 +5,7 @@ use crate::args::{AlgorithmArg, FitArgs, NoiseArg};
 use crate::error::CliError;
 use crate::usage::UsageError;
 use fedirt::Effects;
+use fedirt_model::items;
 
 /// All problems with the flags: invalid values and contradictory flags.
 pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
@@ -12,9 +13,27 @@ pub(super) fn check(args: &FitArgs) -> Result<(), CliError> {
         options::of_flags(args).problems().into_iter().map(CliError::Flag).collect();
     let threads = args.threads.filter(|threads| *threads < 1);
     let threads = threads.map(|threads| UsageError::value("--threads", threads, "at least 1 is needed"));
-    let problems = threads.into_iter().chain(scores(args)).chain(privacy(args)).chain(unused(args));
+    let problems = threads
+        .into_iter()
+        .chain(latent_sd(args))
+        .chain(scores(args))
+        .chain(privacy(args))
+        .chain(unused(args));
     errors.extend(problems.map(CliError::Usage));
     CliError::unless_empty(errors)
+}
+
+/// An SD of ability that no model takes.
+fn latent_sd(args: &FitArgs) -> Option<UsageError> {
+    let flag = "--latent-sd";
+    let sd = args.latent_sd?;
+    if sd != 1.0 {
+        let needed = "the SD of ability is estimated by rasch and pcm, and is 1 in all other models";
+        return Some(UsageError::value(flag, sd, needed));
+    }
+    let models = args.model.iter().chain(args.item_model.iter().map(|(_, model)| model));
+    let used = models.into_iter().any(|model| items::with_sd_of_one(*model).is_some());
+    (!used).then_some(UsageError::OnlyWith { flag, with: "--model rasch or --model pcm" })
 }
 
 /// Flags about scores.csv where none is written.
