@@ -40,7 +40,15 @@ fn needed(entries: &[JournalEntry]) -> Needed {
             JournalEvent::Hello { turn, .. } => needed = Needed { hello: Some(*turn), upload: None },
             JournalEvent::Upload { turn, .. } => needed = Needed { hello: None, upload: Some(*turn) },
             JournalEvent::Over | JournalEvent::Withdrawn => needed = Needed::default(),
-            _ => {}
+            JournalEvent::Enrolled { .. }
+            | JournalEvent::Joined { .. }
+            | JournalEvent::Consented { .. }
+            | JournalEvent::Approved { .. }
+            | JournalEvent::Pinned { .. }
+            | JournalEvent::Debited { .. }
+            | JournalEvent::Committed { .. }
+            | JournalEvent::Released(_)
+            | JournalEvent::Refused { .. } => {}
         }
     }
     needed
@@ -120,7 +128,10 @@ impl MachineLog {
         self.journal.append(record)?;
         match event {
             SiteEvent::Hello { .. } | SiteEvent::Upload { .. } | SiteEvent::Over => self.tidy(),
-            _ => Ok(()),
+            SiteEvent::Approved { .. }
+            | SiteEvent::Pinned(_)
+            | SiteEvent::Committed { .. }
+            | SiteEvent::Released(_) => Ok(()),
         }
     }
 
@@ -175,7 +186,13 @@ impl MachineLog {
                     events.push(SiteEvent::Upload { turn: *turn, message });
                 }
                 JournalEvent::Over | JournalEvent::Withdrawn => events.push(SiteEvent::Over),
-                _ => {}
+                JournalEvent::Hello { .. }
+                | JournalEvent::Upload { .. }
+                | JournalEvent::Enrolled { .. }
+                | JournalEvent::Joined { .. }
+                | JournalEvent::Consented { .. }
+                | JournalEvent::Debited { .. }
+                | JournalEvent::Refused { .. } => {}
             }
         }
         Ok(events)

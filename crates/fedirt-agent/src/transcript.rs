@@ -81,7 +81,7 @@ impl Transcript {
             ToCoordinator::Upload { turn, .. } => (Some(*turn), None),
             ToCoordinator::Refuse { turn, reason } => (Some(*turn), Some(reason.as_str())),
             ToCoordinator::Hello(hello) => (turn_of(hello), None),
-            _ => (None, None),
+            ToCoordinator::Enrol(_) | ToCoordinator::Join(_) | ToCoordinator::Approve { .. } => (None, None),
         };
         self.append(&Line {
             time: self.folder.home().now().to_string(),

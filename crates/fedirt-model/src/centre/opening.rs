@@ -261,7 +261,7 @@ pub(super) fn warn_of_parts(
         Effects::Fixed => {
             "site effects sum to zero within each part, and neither items nor sites of different parts can be compared"
         }
-        _ => "they are comparable only if all sites draw from one population",
+        Effects::None | Effects::Random => "they are comparable only if all sites draw from one population",
     };
     let message =
         format!("the items fall into {count} parts that no site links: {}; {consequence}", named.join(" "));

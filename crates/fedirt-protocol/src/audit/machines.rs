@@ -85,7 +85,10 @@ impl Driven {
                     self.secrets.insert(turn, secret);
                 }
                 SiteOutput::Refused { refusal, .. } => self.remarks.push(refusal.to_string()),
-                _ => {}
+                SiteOutput::Persist(_)
+                | SiteOutput::RoundShown(_)
+                | SiteOutput::Finished(_)
+                | SiteOutput::Ended { .. } => {}
             }
         }
         sent
@@ -172,7 +175,7 @@ impl Machines {
             match self.feed {
                 Feed::OneForAll => site.random = first.clone(),
                 Feed::AgainInRetry if attempt > 1 => site.random = before.clone(),
-                _ => {}
+                Feed::AgainInRetry | Feed::Own => {}
             }
         }
     }

@@ -125,7 +125,12 @@ fn site_outputs(
                         machine.approve_roster(shown.fingerprint, &shown.names())
                     }
                     SiteOutput::Debit(release) => machine.debited(NOW, random, release.turn, Ok(())),
-                    _ => {}
+                    // Nothing is kept in one process, and what ends here the coordinator's machine says.
+                    SiteOutput::Persist(_)
+                    | SiteOutput::RoundShown(_)
+                    | SiteOutput::Refused { .. }
+                    | SiteOutput::Finished(_)
+                    | SiteOutput::Ended { .. } => {}
                 }
             }
             sent

@@ -104,7 +104,10 @@ impl Witness {
                 self.check_debit(site, *turn, ledger);
                 self.went_out(site, *turn, hash, true);
             }
-            _ => {}
+            ToCoordinator::Enrol(_)
+            | ToCoordinator::Join(_)
+            | ToCoordinator::Approve { .. }
+            | ToCoordinator::Refuse { .. } => {}
         }
     }
 
@@ -117,7 +120,7 @@ impl Witness {
                 line.contains("\tdebit\t")
                     && line.contains(&format!("\tround={}\tattempt={}\t", turn.round, turn.attempt))
             }
-            _ => line.contains("\texact\t"),
+            Mode::Plain | Mode::Secure => line.contains("\texact\t"),
         });
         if entries.count() == 0 {
             self.break_rule(format!("{site}: numbers left in {turn} without an entry in the ledger"));

@@ -160,10 +160,12 @@ impl SiteShell {
                     let (Some(machine), Some(answer)) = (&mut self.machine, answer) else { return };
                     machine.debited(now, &mut self.random, turn, answer);
                 }
-                SiteOutput::Refused { refusal, .. } if !refusal.is_replay() => {
-                    self.refused = Some(refusal);
+                SiteOutput::Refused { refusal, .. } => {
+                    if !refusal.is_replay() {
+                        self.refused = Some(refusal);
+                    }
                 }
-                _ => {}
+                SiteOutput::RoundShown(_) | SiteOutput::Finished(_) | SiteOutput::Ended { .. } => {}
             }
         }
     }

@@ -144,7 +144,7 @@ fn two_sites_cannot_hide_from_each_other() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("exact sums need three"));
 }
 
-/// Real processes over loopback TLS, killed with -9: the result is that of one process, byte for byte.
+/// Real processes over loopback TLS, killed with -9: the result is that of one process in every field but provenance.
 /// 200 kills: `cargo run --release -- study kills`.
 #[test]
 fn killed_processes_lose_nothing() {
