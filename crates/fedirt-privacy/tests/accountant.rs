@@ -236,3 +236,18 @@ fn large_plans_are_answered_quickly() {
         assert!(took.as_secs() < 20, "{m:?}: {took:?}");
     }
 }
+
+/// With little noise it is plain in which rounds a student took part: k of them, binomially distributed, give the loss
+/// N(k/(2σ²) + k ln q + (R − k) ln(1 − q), k/σ²), and δ(ε) = Σ_k Bin(k) (Φ((m − ε)/s) − e^{ε − m + s²/2} Φ((m − s² − ε)/s)).
+/// ε by bisection of that sum in another program.
+#[test]
+fn little_noise_is_told_as_it_is() {
+    for (q, sigma, rounds, delta, expected) in [
+        (0.2, 0.05, 100, 1e-6, 8_117.727_34),
+        (0.1, 0.06, 30, 1e-6, 1_798.170_45),
+        (0.5, 0.05, 20, 1e-5, 3_801.739_91),
+    ] {
+        let found = mechanism(q, sigma, rounds).epsilon(Delta::new(delta).unwrap());
+        assert!((found / expected - 1.0).abs() < 1e-3, "{q} {sigma} {rounds}: {found} {expected}");
+    }
+}

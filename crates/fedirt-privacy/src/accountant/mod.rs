@@ -36,6 +36,10 @@ stay secret at the site. Epsilon is for the planned rounds, all of them.";
 /// Rounds that double precision can compose without its rounding showing in δ.
 const MOST_ROUNDS: u32 = 10_000_000;
 
+/// Noise multipliers that are accounted for under sampling.
+const LEAST_SAMPLED: f64 = 0.01;
+const MOST_SAMPLED: f64 = 1e6;
+
 /// Why the accountant cannot answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AccountantError {
@@ -59,6 +63,11 @@ pub enum AccountantError {
     /// The noise multiplier is not a positive number.
     #[error("the noise multiplier is {0}; it must be a positive, finite number")]
     NoiseMultiplier(f64),
+    /// Under sampling, noise so small or so large that the losses of a round do not fit on a grid.
+    #[error(
+        "the noise multiplier is {0}; under sampling it must be from {LEAST_SAMPLED} to {MOST_SAMPLED}: with less a student who is drawn is told with certainty"
+    )]
+    NoiseUnderSampling(f64),
     /// No rounds, or more than rounding leaves room for.
     #[error("the number of rounds is {0}; it must be from 1 to {MOST_ROUNDS}")]
     Rounds(u32),
@@ -169,14 +178,17 @@ pub struct Mechanism {
 }
 
 impl Mechanism {
-    /// With sampling rate q in (0, 1], noise multiplier σ > 0 (sd of the noise over the clipping norm) and 1 to
-    /// 10,000,000 rounds.
+    /// With sampling rate q in (0, 1], noise multiplier σ > 0 (sd of the noise over the clipping norm; with q < 1 from 0.01 to
+    /// 1e6) and 1 to 10,000,000 rounds.
     pub fn new(sampling_rate: f64, noise_multiplier: f64, rounds: u32) -> Result<Self, AccountantError> {
         if !(sampling_rate > 0.0 && sampling_rate <= 1.0) {
             return Err(AccountantError::SamplingRate(sampling_rate));
         }
         if !(noise_multiplier.is_finite() && noise_multiplier > 0.0) {
             return Err(AccountantError::NoiseMultiplier(noise_multiplier));
+        }
+        if sampling_rate < 1.0 && !(LEAST_SAMPLED..=MOST_SAMPLED).contains(&noise_multiplier) {
+            return Err(AccountantError::NoiseUnderSampling(noise_multiplier));
         }
         if !(1..=MOST_ROUNDS).contains(&rounds) {
             return Err(AccountantError::Rounds(rounds));

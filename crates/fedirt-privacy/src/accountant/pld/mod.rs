@@ -227,18 +227,19 @@ impl Tail {
     ///
     /// `most` is an ε that is known to suffice: above it the weight would make rounding look like mass.
     ///
-    /// Between two losses δ(ε) = A − e^ε B, A = Σ mass and B = Σ mass e^{−l} above ε.
+    /// Between the losses l − h and l, δ(ε) = A − e^{ε − l} B, A = Σ mass and B = Σ mass e^{l − loss} from l upwards. B is
+    /// carried from loss to loss, so that no power of the window's width is taken: that would overflow beyond 709.
     fn epsilon(&self, delta: f64, most: f64, weight: impl Fn(f64) -> f64) -> f64 {
-        let reference = self.loss(self.tilted.len() - 1);
         let (mut a, mut b) = (self.beyond, 0.0);
+        let down = (-self.h).exp();
         for i in (0..self.tilted.len()).rev() {
-            let (mass, below) = (self.mass(i), self.loss(i) - self.h);
+            let (mass, here) = (self.mass(i), self.loss(i));
+            let below = here - self.h;
             a += mass;
-            b += mass * (reference - self.loss(i)).exp();
-            let enough =
-                |epsilon: f64| a - b * (epsilon - reference).exp() >= delta * (-weight(epsilon)).exp();
+            b = b * down + mass;
+            let enough = |epsilon: f64| a - b * (epsilon - here).exp() >= delta * (-weight(epsilon)).exp();
             if below <= most && enough(below) {
-                let (mut low, mut high) = (below, self.loss(i));
+                let (mut low, mut high) = (below, here);
                 while high - low > 4.0 * f64::EPSILON * high.abs() {
                     let middle = 0.5 * (low + high);
                     if middle <= low || middle >= high {
