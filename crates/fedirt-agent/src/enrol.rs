@@ -122,13 +122,14 @@ pub fn accept(
     let transcript = Transcript::open(&folder)?;
     transcript.write(&message, None)?;
     let request = EnrolRequest { secret: invitation.secret, enrolment };
-    transport.enrol(&codec::encode(&request)?)?;
-    transcript.acknowledged(&message)?;
+    let delivery = transport.enrol(&codec::encode(&request)?)?;
+    transcript.delivered(&message, delivery)?;
     if !journal.entries().iter().any(|e| matches!(e.record, JournalEvent::Enrolled { .. })) {
         journal.append(JournalEvent::Enrolled {
             site: invitation.site.clone(),
             plan_sha256: connection.plan_sha256,
             key_fingerprint: fingerprint.to_string(),
+            delivery,
         })?;
     }
     Ok(fingerprint)

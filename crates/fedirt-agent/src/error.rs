@@ -134,6 +134,14 @@ pub enum AgentError {
         "the journal cannot be replayed: {0}. Run `fedirt site audit`; a site that cannot be restored enrols again"
     )]
     Restore(Box<Refusal>),
+    /// The study's messages go by mailbox.
+    #[error(
+        "this study's messages are carried by a courier between mailboxes: use `fedirt site mailbox STUDY FILE --socket PATH`"
+    )]
+    ByMailbox,
+    /// The study's messages go over HTTPS.
+    #[error("this study's coordinator is reached over HTTPS: use `fedirt site join STUDY FILE`")]
+    NotByMailbox,
     /// The officer said no.
     #[error("not approved; nothing was sent")]
     Declined,

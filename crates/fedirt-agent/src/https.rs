@@ -1,9 +1,9 @@
 //! Outbound HTTPS: the only way in which an agent talks.
 
 use super::AgentError;
-use super::transport::{Transport, TransportError};
+use super::transport::{Delivery, Transport, TransportError};
 use data_encoding::BASE64URL_NOPAD;
-use fedirt_protocol::invitation::Invitation;
+use fedirt_protocol::invitation::{Address, Invitation};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,12 +37,11 @@ struct Problem {
 impl Https {
     /// A coordinator at an address. Its certificate must come from this authority (DER), or, where none is given, from
     /// one that the operating system trusts.
-    pub fn new(address: &str, authority: Option<&[u8]>) -> Result<Self, AgentError> {
-        if !address.starts_with("https://") {
-            return Err(AgentError::Mismatch(format!(
-                "the coordinator's address {address:?} does not begin with https://; ask the operator for a new invitation"
-            )));
-        }
+    pub fn new(address: &Address, authority: Option<&[u8]>) -> Result<Self, AgentError> {
+        let address = match address {
+            Address::Https(address) => address.clone(),
+            Address::Mailbox => return Err(AgentError::ByMailbox),
+        };
         let roots = match authority {
             Some(der) => vec![Certificate::from_der(der).to_owned()],
             None => trusted_by_the_system()?,
@@ -60,7 +59,7 @@ impl Https {
             .user_agent(concat!("fedirt/", env!("CARGO_PKG_VERSION")))
             .tls_config(tls)
             .build();
-        Ok(Self { agent: config.into(), address: address.trim_end_matches('/').to_owned() })
+        Ok(Self { agent: config.into(), address })
     }
 
     fn post(&self, path: &str, body: &[u8], limit: Duration) -> Result<Response<ureq::Body>, TransportError> {
@@ -134,12 +133,13 @@ impl Transport for Https {
         })
     }
 
-    fn enrol(&mut self, request: &[u8]) -> Result<(), TransportError> {
-        accept(self.post("/v1/enrol", request, CALL)?).map(|_| ())
+    fn enrol(&mut self, request: &[u8]) -> Result<Delivery, TransportError> {
+        accept(self.post("/v1/enrol", request, CALL)?).map(|_| Delivery::Acknowledged)
     }
 
-    fn send(&mut self, study: &str, envelope: &[u8]) -> Result<(), TransportError> {
-        accept(self.post(&format!("/v1/studies/{study}/messages"), envelope, CALL)?).map(|_| ())
+    fn send(&mut self, study: &str, envelope: &[u8]) -> Result<Delivery, TransportError> {
+        let answer = self.post(&format!("/v1/studies/{study}/messages"), envelope, CALL)?;
+        accept(answer).map(|_| Delivery::Acknowledged)
     }
 
     fn poll(

@@ -5,6 +5,7 @@
 //! stopped in the middle of it: then nothing followed from it, and it is cut off. Any other break is tampering.
 
 use super::store::Readers;
+use super::transport::Delivery;
 use super::{AgentError, Home};
 use data_encoding::HEXLOWER;
 use fedirt_privacy::hash_chain::{Head, lines, whole_lines};
@@ -29,7 +30,7 @@ pub struct JournalEntry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum JournalEvent {
-    /// The officer approved the plan, and the site's key was enrolled.
+    /// The officer approved the plan, and the site's key was handed over.
     Enrolled {
         /// Name of the site.
         site: String,
@@ -37,6 +38,9 @@ pub enum JournalEvent {
         plan_sha256: String,
         /// Fingerprint of the site's key.
         key_fingerprint: String,
+        /// Whether the coordinator has acknowledged it. Journals of earlier versions know no other case.
+        #[serde(default)]
+        delivery: Delivery,
     },
     /// The site declared what it has.
     Joined {

@@ -1,6 +1,7 @@
 //! The journal for people.
 
 use super::journal::JournalEvent;
+use super::transport::Delivery;
 use fedirt_data::text::{counted, grouped};
 use fedirt_protocol::site::Release;
 
@@ -8,9 +9,14 @@ impl JournalEvent {
     /// What happened, in a sentence without its full stop.
     pub fn in_words(&self) -> String {
         match self {
-            Self::Enrolled { site, key_fingerprint, .. } => {
-                format!("plan approved, enrolled as {site} with the key {key_fingerprint}")
-            }
+            Self::Enrolled { site, key_fingerprint, delivery, .. } => match delivery {
+                Delivery::Acknowledged => {
+                    format!("plan approved, enrolled as {site} with the key {key_fingerprint}")
+                }
+                Delivery::Posted => {
+                    format!("plan approved; the key {key_fingerprint} of {site} waits for the courier")
+                }
+            },
             Self::Consented { by, asked, file_sha256 } => {
                 format!("{by} approved what is sent: {asked}; SHA-256 of the file {file_sha256}")
             }

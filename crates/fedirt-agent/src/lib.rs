@@ -9,6 +9,7 @@
 //!   plan.toml        as approved                      coordinator.toml  where, and who this site is there
 //!   identity.key     the site's key (0600)            journal.jsonl     what must not be forgotten, hash-chained
 //!   secret/          round key and upload (0600)      results/          fit, own place, scores, transcript
+//!   roster.json      that waits for approval          enrolment.bin     that waits for the courier (0600)
 //!   officer.toml     what was chosen on the pages     answers/          a file from the browser, until the study is over
 //! ```
 //!
@@ -17,6 +18,7 @@
 //! same bytes where an answer was given.
 
 mod account;
+mod approve;
 mod enrol;
 mod error;
 mod home;
@@ -26,6 +28,7 @@ mod journal;
 mod journal_words;
 mod ledger_lines;
 mod machine_log;
+mod mailbox;
 mod officer;
 mod policy_file;
 mod preview;
@@ -46,6 +49,7 @@ mod withdraw;
 pub use account::{
     check_journal, check_ledger, foreseen, has_budget, known_populations, open_account, other_names,
 };
+pub use approve::{NotApproved, approve, roster_shown};
 pub use enrol::{Offer, accept, look, refusals, refused_with};
 pub use error::AgentError;
 #[cfg(feature = "files")]
@@ -55,6 +59,7 @@ pub use home::{Clock, Home};
 pub use https::Https;
 pub use journal::{JournalEntry, JournalEvent};
 pub use ledger_lines::{LedgerLine, LedgerTable, ledger_table};
+pub use mailbox::{PostBox, SiteMailbox};
 pub use officer::{Answer, News, Officer, RosterAnswer};
 pub use policy_file::TEMPLATE as POLICY_TEMPLATE;
 pub use preview::{ItemGiven, Preview, RoundPreview, StatisticPreview, preview};
@@ -69,6 +74,6 @@ pub use store::DiskStore;
 pub use store::{Lock, MemoryStore, Store, StoreError};
 pub use study::{Connection, Study, StudyFolder};
 pub use study_state::{OfficerChoices, StudyState};
-pub use transport::{Transport, TransportError};
+pub use transport::{Delivery, Transport, TransportError};
 pub use verified::{Verified, verified};
 pub use withdraw::{Withdrawal, withdraw};

@@ -54,6 +54,26 @@ fn needed(entries: &[JournalEntry]) -> Needed {
     needed
 }
 
+/// Whether the coordinator has said something that follows from this site's joining: then it knows of it. The officer's
+/// approval of a roster is no such sign, as it may be written down beforehand.
+pub(super) fn has_heard(entries: &[JournalEntry]) -> bool {
+    entries.iter().any(|entry| match &entry.record {
+        JournalEvent::Pinned { .. }
+        | JournalEvent::Hello { .. }
+        | JournalEvent::Debited { .. }
+        | JournalEvent::Committed { .. }
+        | JournalEvent::Released(_)
+        | JournalEvent::Upload { .. }
+        | JournalEvent::Over => true,
+        JournalEvent::Enrolled { .. }
+        | JournalEvent::Joined { .. }
+        | JournalEvent::Consented { .. }
+        | JournalEvent::Approved { .. }
+        | JournalEvent::Refused { .. }
+        | JournalEvent::Withdrawn => false,
+    })
+}
+
 /// The folder of secrets, in the study's.
 pub(super) const SECRETS: &str = "secret";
 

@@ -1,6 +1,6 @@
 //! The officer at the site: asked where only a person can tell, and kept informed.
 
-use super::transport::TransportError;
+use super::transport::{Delivery, TransportError};
 use fedirt_privacy::secure::SiteId;
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::site::{RosterShown, RoundShown};
@@ -32,12 +32,14 @@ pub enum News<'a> {
     Waiting(&'a str),
     /// What the officer should consider before approving a roster.
     Caution(&'a str),
-    /// A message has arrived at the coordinator.
+    /// A message was handed over.
     Sent {
         /// Kind of message.
         kind: &'a str,
         /// Its size.
         bytes: usize,
+        /// What is known of it.
+        delivery: Delivery,
     },
     /// A message came too late or does not fit; the coordinator's next message tells how to go on.
     NotTaken {

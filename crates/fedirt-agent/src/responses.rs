@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The answers of this site's students to the plan's items.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct OwnResponses {
     /// A column for each item of the plan.
     pub table: ResponseTable,

@@ -6,16 +6,16 @@
 
 use super::AgentError;
 use super::account::{Account, check_journal, check_ledger, known_populations};
+use super::approve;
 use super::home::Home;
 use super::journal::{JournalEvent, sha256};
-use super::machine_log::MachineLog;
+use super::machine_log::{MachineLog, has_heard};
 use super::officer::{Answer, News, Officer, RosterAnswer};
 use super::responses::OwnResponses;
 use super::store::Lock;
 use super::study::Study;
 use super::transcript::Transcript;
 use super::transport::{Transport, TransportError};
-use super::verified;
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::EffectEstimate;
@@ -140,6 +140,7 @@ impl<T: Transport> Agent<T> {
         let mut machine = SiteMachine::new(study.site.clone(), copy, study.terms.clone(), policy, own.table)?;
         machine.restore(&events)?;
         let transcript = Transcript::open(&study.folder)?;
+        let has_heard = has_heard(log.journal.entries());
         let agent = Self {
             home: home.clone(),
             study,
@@ -152,7 +153,7 @@ impl<T: Transport> Agent<T> {
             random: UnwrapErr(SysRng),
             question: None,
             seen: 0,
-            joined: false,
+            joined: has_heard,
             reaction: Reaction::Done,
             trusts_rosters,
             wait_seconds: WAIT_SECONDS,
@@ -187,9 +188,7 @@ impl<T: Transport> Agent<T> {
 
     /// Sites of a roster that were verified before.
     fn verified(&self, shown: &RosterShown) -> Result<BTreeSet<SiteId>, AgentError> {
-        let known = verified(&self.home)?;
-        let others = shown.sites.iter().filter(|(site, ..)| *site != self.study.site);
-        Ok(others.filter(|(_, key, _)| verified::knows(&known, key)).map(|(site, ..)| site.clone()).collect())
+        approve::verified_of(&self.home, &self.study.site, shown)
     }
 
     /// Writes down whom the officer has called, and approves, if those are enough.
@@ -198,20 +197,13 @@ impl<T: Transport> Agent<T> {
         shown: &RosterShown,
         called: &BTreeSet<SiteId>,
     ) -> Result<Option<End>, AgentError> {
-        if !self.trusts_rosters {
-            let sites =
-                shown.sites.iter().filter(|(site, ..)| *site != self.study.site && called.contains(site));
-            let sites = sites.map(|(site, key, _)| (site.as_str(), key));
-            verified::remember(&self.home, self.study.folder.name(), sites)?;
-        }
-        let mut verified = self.verified(shown)?;
-        if verified.len() < shown.calls && !self.trusts_rosters {
-            return Ok(Some(End::RosterNotApproved(Box::new(shown.clone()))));
-        }
-        verified
-            .extend(called.iter().filter(|site| self.trusts_rosters && **site != self.study.site).cloned());
-        self.machine.approve_roster(shown.fingerprint, &verified);
-        Ok(None)
+        Ok(match approve::enough(&self.home, &self.study, shown, called, self.trusts_rosters)? {
+            Ok(verified) => {
+                self.machine.approve_roster(shown.fingerprint, &verified);
+                None
+            }
+            Err(_) => Some(End::RosterNotApproved(Box::new(shown.clone()))),
+        })
     }
 
     /// The officer approves the question of a round that was shown.
@@ -262,7 +254,12 @@ impl<T: Transport> Agent<T> {
             }
             self.joined = true;
         }
-        let Some(message) = self.news(officer)? else { return Ok(None) };
+        let Some(message) = self.news(officer)? else {
+            // A coordinator without a notice for a site that has had some was restored from a back-up: it may not know that the
+            // site joined.
+            self.joined &= self.seen > 0;
+            return Ok(None);
+        };
         self.seen = self.seen.max(message.step);
         if let Notice::Open { turn, broadcast, .. } = &message.notice {
             self.question = codec::decode(broadcast).ok().map(|told| (*turn, told));
@@ -301,7 +298,10 @@ impl<T: Transport> Agent<T> {
                     }
                     end = match officer.roster(&shown, &self.verified(&shown)?) {
                         RosterAnswer::Verified(called) => self.roster_approved(&shown, &called)?,
-                        RosterAnswer::NotNow => Some(End::RosterNotApproved(Box::new(shown))),
+                        RosterAnswer::NotNow => {
+                            approve::keep(&self.study.folder, &shown)?;
+                            Some(End::RosterNotApproved(Box::new(shown)))
+                        }
                     };
                 }
                 SiteOutput::RoundShown(shown) => match officer.round(&shown) {
@@ -347,9 +347,9 @@ impl<T: Transport> Agent<T> {
         let mut pause = Pause::default();
         loop {
             match self.transport.send(&name, &sealed) {
-                Ok(()) => {
-                    self.transcript.acknowledged(message)?;
-                    officer.news(News::Sent { kind: message.kind(), bytes: sealed.len() });
+                Ok(delivery) => {
+                    self.transcript.delivered(message, delivery)?;
+                    officer.news(News::Sent { kind: message.kind(), bytes: sealed.len(), delivery });
                     return Ok(());
                 }
                 Err(error) if error.is_temporary() => self.rest(&mut pause, &error, officer),

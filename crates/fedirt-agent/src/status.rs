@@ -41,14 +41,15 @@ pub fn status(folder: &StudyFolder, officer: OfficerChoices) -> Result<SiteStudy
     let study = folder.load()?;
     let entries = folder.entries()?;
     let state = folder.state_after(&entries, officer)?;
+    let address = &study.connection.address;
     let mut status = SiteStudyStatus {
         study: folder.name().to_owned(),
         site: study.connection.site,
-        address: study.connection.address,
+        address: address.to_string(),
         mode: study.plan.mode.name().to_owned(),
         state,
         stage: state.in_words(),
-        next: state.next_command(folder.name()),
+        next: state.next_command(folder.name(), address),
         since: entries.last().map(|entry| entry.time.clone()),
         rounds_answered: 0,
         population: None,

@@ -7,6 +7,7 @@ use super::{AgentError, Home};
 use data_encoding::{BASE64, HEXLOWER};
 use fedirt_privacy::secure::{Identity, SiteId};
 use fedirt_protocol::Terms;
+use fedirt_protocol::invitation::Address;
 use fedirt_protocol::plan::StudyPlan;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -15,13 +16,13 @@ use zeroize::Zeroizing;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Connection {
-    /// `https://host:port`.
-    pub address: String,
+    /// How the coordinator is reached.
+    pub address: Address,
     /// This site's name on the plan.
     pub site: String,
     /// Hash of the plan.
     pub plan_sha256: String,
-    /// The coordinator's own authority (DER, base 64), where it has one.
+    /// The coordinator's own authority (DER), where it has one; its key where messages go by mailbox. In base 64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authority: Option<String>,
 }

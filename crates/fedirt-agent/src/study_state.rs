@@ -2,6 +2,8 @@
 //! lists and the command line show this state and nothing of their own.
 
 use super::journal::{JournalEntry, JournalEvent};
+use super::transport::Delivery;
+use fedirt_protocol::invitation::Address;
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::site::Release;
 
@@ -19,6 +21,8 @@ pub struct OfficerChoices {
 pub enum StudyState {
     /// The site's key is made; whether it arrived at the coordinator is not known.
     KeyMade,
+    /// The plan is approved, and the key waits for a courier; whether it has arrived is not known.
+    KeyPosted,
     /// The plan is approved and the key enrolled.
     Enrolled,
     /// The officer has approved what is sent.
@@ -51,7 +55,10 @@ impl StudyState {
         for entry in entries {
             state = match &entry.record {
                 // The officer may approve what is sent more than once; what has happened since stays.
-                JournalEvent::Enrolled { .. } if !state.has_joined() => Self::Enrolled,
+                JournalEvent::Enrolled { delivery, .. } if !state.has_joined() => match delivery {
+                    Delivery::Acknowledged => Self::Enrolled,
+                    Delivery::Posted => Self::KeyPosted,
+                },
                 JournalEvent::Consented { .. } if !state.has_joined() => Self::Consented,
                 JournalEvent::Joined { .. } => Self::Joined,
                 JournalEvent::Approved { .. } => Self::RosterApproved,
@@ -76,7 +83,7 @@ impl StudyState {
     /// Whether the site has declared its students: from then on its file cannot change.
     pub fn has_joined(self) -> bool {
         match self {
-            Self::KeyMade | Self::Enrolled | Self::Consented => false,
+            Self::KeyMade | Self::KeyPosted | Self::Enrolled | Self::Consented => false,
             Self::Withdrawn { joined } => joined,
             Self::Joined
             | Self::RosterApproved
@@ -93,6 +100,7 @@ impl StudyState {
         match self {
             Self::Finished | Self::Ended | Self::Withdrawn { .. } => true,
             Self::KeyMade
+            | Self::KeyPosted
             | Self::Enrolled
             | Self::Consented
             | Self::Joined
@@ -112,6 +120,7 @@ impl StudyState {
     pub fn in_words(self) -> String {
         match self {
             Self::KeyMade => "the key is made; whether it arrived is not known".into(),
+            Self::KeyPosted => "the key waits for the courier".into(),
             Self::Enrolled => "enrolled".into(),
             Self::Consented => "what is sent is approved".into(),
             Self::Joined => "joined; the roster is not approved yet".into(),
@@ -124,11 +133,16 @@ impl StudyState {
     }
 
     /// What to do next on the command line; nothing once the study is over.
-    pub fn next_command(self, study: &str) -> String {
-        let join = format!("fedirt site join {study} FILE");
+    pub fn next_command(self, study: &str, address: &Address) -> String {
+        let join = match address {
+            Address::Https(_) => format!("fedirt site join {study} FILE"),
+            Address::Mailbox => format!("fedirt site mailbox {study} FILE --socket PATH"),
+        };
         match self {
             Self::KeyMade => "repeat fedirt site enrol".into(),
-            Self::Enrolled => format!("look with fedirt site preview {study} FILE, then {join}"),
+            Self::KeyPosted | Self::Enrolled => {
+                format!("look with fedirt site preview {study} FILE, then {join}")
+            }
             Self::Consented | Self::Joined | Self::RosterApproved | Self::RosterSigned | Self::InRound(_) => {
                 join
             }

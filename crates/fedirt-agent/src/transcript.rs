@@ -7,6 +7,7 @@ use super::AgentError;
 use super::journal::sha256;
 use super::store::Readers;
 use super::study::{StudyFolder, in_results};
+use super::transport::Delivery;
 use fedirt_model::statistics::{Combination, Statistic};
 use fedirt_privacy::hash_chain::whole_lines;
 use fedirt_privacy::secure::SignedHello;
@@ -96,11 +97,11 @@ impl Transcript {
         })
     }
 
-    /// Notes that the coordinator has taken a message: it is on its disk.
-    pub(super) fn acknowledged(&self, message: &ToCoordinator) -> Result<(), AgentError> {
+    /// Notes what is known of a message that was handed over.
+    pub(super) fn delivered(&self, message: &ToCoordinator, delivery: Delivery) -> Result<(), AgentError> {
         let hash = sha256(&codec::encode(message)?);
         let time = self.folder.home().now().to_string();
-        self.append(&serde_json::json!({ "time": time, "kind": "acknowledged", "sha256": hash }))
+        self.append(&serde_json::json!({ "time": time, "kind": delivery.name(), "sha256": hash }))
     }
 }
 

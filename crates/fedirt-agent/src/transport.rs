@@ -1,7 +1,29 @@
 //! How messages reach the coordinator: calls that a network, or a test, carries out.
 
 use fedirt_protocol::invitation::Invitation;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
+
+/// What is known of a message that was handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// The coordinator has it on its disk.
+    #[default]
+    Acknowledged,
+    /// It waits for a courier. Whether it arrives shows in what the coordinator says next; it is given again until then.
+    Posted,
+}
+
+impl Delivery {
+    /// As the transcript names it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Acknowledged => "acknowledged",
+            Self::Posted => "posted",
+        }
+    }
+}
 
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,9 +77,9 @@ pub trait Transport {
     /// The text of the plan that an invitation is about; its secret says that this site is invited.
     fn plan(&mut self, invitation: &Invitation) -> Result<String, TransportError>;
     /// Enrols a key: the bytes of an [`fedirt_protocol::envelope::EnrolRequest`].
-    fn enrol(&mut self, request: &[u8]) -> Result<(), TransportError>;
+    fn enrol(&mut self, request: &[u8]) -> Result<Delivery, TransportError>;
     /// Delivers a sealed message.
-    fn send(&mut self, study: &str, envelope: &[u8]) -> Result<(), TransportError>;
+    fn send(&mut self, study: &str, envelope: &[u8]) -> Result<Delivery, TransportError>;
     /// Asks for news with a sealed poll, and waits as long as it says; `None` if there are none.
     fn poll(
         &mut self,

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Whether the coordinator knows that the site has left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Withdrawal {
-    /// It was told in this round.
+    /// It was told in this round, or the message waits for the courier.
     Told(Turn),
     /// It was not, and the operator must be called.
     NotTold(String),
@@ -59,5 +59,5 @@ fn refuse(
     let message = ToCoordinator::Refuse { turn, reason: shown_reason(reason) };
     Transcript::open(&study.folder)?.write(&message, None)?;
     let sealed = envelope::seal(id, &study.site, identity, envelope::MESSAGE, &message)?;
-    Ok(transport.send(name, &sealed).map(|()| Some(turn)))
+    Ok(transport.send(name, &sealed).map(|_| Some(turn)))
 }

@@ -8,6 +8,7 @@
 //! results/STUDY/      what came out
 //! access.toml         who may log in to the pages
 //! metrics.key         opens the metrics
+//! mailbox.key         signs mail that a courier carries
 //! lock                held by the coordinator that runs
 //! ```
 
@@ -123,6 +124,11 @@ impl Folder {
     /// The key that opens the metrics.
     pub fn metrics_key(&self) -> PathBuf {
         self.0.join("metrics.key")
+    }
+
+    /// The key that signs mail which a courier carries.
+    pub fn mailbox_key(&self) -> PathBuf {
+        self.0.join("mailbox.key")
     }
 
     /// The store.

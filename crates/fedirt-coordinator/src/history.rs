@@ -1,10 +1,11 @@
 //! What happened in a study, from the store alone: for back-ups, auditors, and results that were lost.
 
-use crate::store::{Event, EventLog, SqliteLog, StoredInput, for_each_event};
+use crate::store::{Event, EventLog, SqliteLog, for_each_event};
 use crate::study::{Machine, Outcome};
 use crate::{Error, Folder};
 use data_encoding::HEXLOWER;
 use fedirt_protocol::codec;
+use fedirt_protocol::coordinator::StoredInput;
 use fedirt_protocol::plan::StudyPlan;
 use sha2::{Digest, Sha256};
 

@@ -1,10 +1,9 @@
 //! Invitations: one line of text for a site, good for one enrolment. The store keeps a hash of the secret only.
 
-use crate::settings::check_address;
 use crate::store::{EventLog, SqliteLog};
-use crate::{Error, Folder, Settings, authority, clock, study};
+use crate::{Error, Folder, Settings, authority, clock, mailbox, study};
 use fedirt_protocol::SiteId;
-use fedirt_protocol::invitation::Invitation;
+use fedirt_protocol::invitation::{Address, Invitation, NotAnAddress};
 use rand::TryRng;
 use rand::rngs::SysRng;
 use sha2::{Digest, Sha256};
@@ -30,9 +29,9 @@ pub fn invite(
     address: Option<&str>,
 ) -> Result<Invited, Error> {
     let settings = Settings::read(&folder.settings())?;
-    if let Some(address) = address {
-        check_address(address).map_err(|e| Error::Told(e.to_string()))?;
-    }
+    let own = settings.public_address(settings.listen.port());
+    let told = |error: NotAnAddress| Error::Told(error.to_string());
+    let at: Address = address.unwrap_or(&own).parse().map_err(told)?;
     if settings.listen.port() == 0 && settings.address.is_none() && address.is_none() {
         return Err(Error::Told(
             "`listen` has port 0: say what sites call this coordinator with --address".into(),
@@ -59,18 +58,18 @@ pub fn invite(
     let expires = clock::now().after(u64::from(days) * DAY);
     let hash: [u8; 32] = Sha256::digest(secret).into();
     let withdrawn = log.add_invitation(&hash, study, site, expires)?;
-    let authority = authority::certificate(folder, &settings)?;
+    let authority = match at {
+        Address::Https(_) => authority::certificate(folder, &settings)?.map(|c| c.as_ref().to_vec()),
+        Address::Mailbox => Some(mailbox::identity(folder)?.public().to_bytes().to_vec()),
+    };
     let invitation = Invitation {
-        address: address.map_or_else(
-            || settings.public_address(settings.listen.port()),
-            |a| a.trim_end_matches('/').to_owned(),
-        ),
+        address: at,
         study: study.to_owned(),
         site: site.to_owned(),
         plan_hash: terms.plan_hash,
         secret,
         expires,
-        authority: authority.map(|certificate| certificate.as_ref().to_vec()),
+        authority,
     };
     Ok(Invited { invitation, withdrawn })
 }

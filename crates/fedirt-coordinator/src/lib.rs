@@ -14,8 +14,10 @@
 //! - [`folder`] is the folder of an operator: settings, plans, keys, results.
 
 pub mod authority;
+mod calls;
 pub mod clock;
 pub mod codebook;
+mod core;
 pub mod edit;
 pub mod error;
 pub mod folder;
@@ -24,6 +26,7 @@ pub mod history;
 pub mod http;
 pub mod invite;
 pub mod logs;
+pub mod mailbox;
 pub mod metrics;
 pub mod operator;
 pub mod results;
@@ -36,5 +39,6 @@ pub mod study;
 
 pub use error::Error;
 pub use folder::Folder;
+pub use mailbox::CoordinatorMailbox;
 pub use server::{Running, Server};
 pub use settings::Settings;

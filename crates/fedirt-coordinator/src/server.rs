@@ -1,28 +1,21 @@
 //! The whole server: from a folder to a running coordinator, and to its end.
 
+use crate::core::{Core, told};
 use crate::http::{self, App};
-use crate::metrics::Metrics;
 use crate::settings::Limits;
-use crate::store::{Effect, EventLog, Job, SqliteLog, Store, StoreClient};
 use crate::studies::Studies;
-use crate::study::{self, Order, Study};
+use crate::study::Study;
 use crate::{Error, Folder, Settings, authority};
 use axum::Router;
-use fedirt_data::files::FileLock;
 use rustls::ServerConfig;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::runtime::Runtime;
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{Semaphore, watch};
 
 /// Memory for small bodies, in KiB: a thousand of them.
 const SMALL_BODIES: usize = 64 << 10;
-
-/// How often commands are looked for that other processes have left in the store.
-const COMMANDS: Duration = Duration::from_millis(500);
 
 /// Connections of pages at a time: each reader keeps a few open.
 const PAGES_CONNECTIONS: usize = 256;
@@ -91,13 +84,9 @@ pub struct Running {
     pub pages: Option<PagesAddress>,
     /// Plans that are not served, and why.
     pub refused: Vec<Error>,
-    runtime: Runtime,
+    core: Core,
     serving: tokio::task::JoinHandle<()>,
     showing: Option<tokio::task::JoinHandle<()>>,
-    open: Arc<Studies>,
-    store: Store,
-    stop: Arc<watch::Sender<bool>>,
-    _lock: FileLock,
 }
 
 impl Server {
@@ -106,76 +95,48 @@ impl Server {
         let folder = Folder::open(path)?;
         let mut settings = Settings::read(&folder.settings())?;
         settings.listen = self.listen.unwrap_or(settings.listen);
-        let lock = folder.lock()?;
-        let tls = authority::server_config(&folder, &settings)?;
-        let authority = authority::certificate(&folder, &settings)?.map(|c| authority::fingerprint(&c));
-        let mut log = SqliteLog::open(&folder.store())?;
-        let (mut loaded, mut refused) = (Vec::new(), Vec::new());
-        for file in study::plan_files(&folder)? {
-            match study::load(&mut log, &file) {
-                Ok(study) => loaded.push(study),
-                Err(error) => refused.push(error),
-            }
-        }
-        if loaded.is_empty() && !refused.is_empty() {
-            return Err(Error::Several(refused));
-        }
-        let metrics = Arc::new(Metrics::new().map_err(|e| Error::Told(e.to_string()))?);
-        metrics.events_found(log.event_count()?);
-
         let listen = |error| Error::Listen { address: settings.listen.to_string(), error };
-        let listener = TcpListener::bind(settings.listen).map_err(listen)?;
-        listener.set_nonblocking(true).map_err(listen)?;
+        let door = |folder: &Folder| {
+            let tls = authority::server_config(folder, &settings)?;
+            let authority = authority::certificate(folder, &settings)?.map(|c| authority::fingerprint(&c));
+            let listener = TcpListener::bind(settings.listen).map_err(listen)?;
+            listener.set_nonblocking(true).map_err(listen)?;
+            Ok((tls, authority, listener))
+        };
+        let (mut core, (tls, authority, listener)) = Core::start(folder, None, door)?;
         let address = listener.local_addr().map_err(listen)?;
-
-        let told = |error: std::io::Error| Error::Told(format!("the coordinator cannot start: {error}"));
-        let (stop, stopping) = watch::channel(false);
-        let stop = Arc::new(stop);
-        let failed = stop.clone();
-        let store = Store::start(Box::new(log), metrics.clone(), move || {
-            failed.send_replace(true);
-        });
-        let store = store.map_err(told)?;
-        let open = Studies::new(folder.clone(), store.client(), metrics.clone());
-        let open = Arc::new(open);
-        let mut studies = BTreeMap::new();
-        for study in loaded {
-            let study = open.start(study)?;
-            studies.insert(study.name.to_string(), study);
-        }
+        let stopping = core.stop.subscribe();
         let app = Arc::new(App {
-            studies: open.clone(),
-            store: store.client(),
-            metrics: metrics.clone(),
-            metrics_key: http::MetricsKey::read_or_make(&folder)?,
+            studies: core.open.clone(),
+            store: core.store.client(),
+            metrics: core.metrics.clone(),
+            metrics_key: http::MetricsKey::read_or_make(&core.folder)?,
             limits: settings.limits.clone(),
             body_budget: Arc::new(Semaphore::new(settings.limits.body_megabytes << 10)),
             small_bodies: Arc::new(Semaphore::new(SMALL_BODIES)),
             stopping: stopping.clone(),
         });
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("http").build();
-        let runtime = runtime.map_err(told)?;
         let listener = {
-            let _inside = runtime.enter();
+            let _inside = core.runtime.enter();
             tokio::net::TcpListener::from_std(listener).map_err(listen)?
         };
         let serving = http::Listening {
             listener,
             tls: Some(tls.clone()),
-            router: http::router(app.clone()),
+            router: http::router(app),
             limits: settings.limits.clone(),
-            metrics: metrics.clone(),
+            metrics: core.metrics.clone(),
         };
-        let serving = runtime.spawn(serving.serve(stopping.clone()));
+        let serving = core.runtime.spawn(serving.serve(stopping.clone()));
         // A coordinator whose pages cannot be reached still serves its sites.
         let prepared = self.pages.filter(|_| settings.pages.enabled).map(|prepare| {
-            let (folder, settings, tls) = (&folder, &settings, &tls);
-            prepare(PagesContext { folder, settings, studies: open.clone(), tls, stopping: stopping.clone() })
+            let (folder, settings, studies) = (&core.folder, &settings, core.open.clone());
+            prepare(PagesContext { folder, settings, studies, tls: &tls, stopping: stopping.clone() })
         });
         let (mut at, mut showing) = (None, None);
         match prepared {
             Some(Ok(prepared)) => {
-                let _inside = runtime.enter();
+                let _inside = core.runtime.enter();
                 let listener = tokio::net::TcpListener::from_std(prepared.listener).map_err(told)?;
                 let listening = http::Listening {
                     listener,
@@ -185,29 +146,24 @@ impl Server {
                         connections: PAGES_CONNECTIONS.min(settings.limits.connections),
                         ..settings.limits.clone()
                     },
-                    metrics,
+                    metrics: core.metrics.clone(),
                 };
-                showing = Some(runtime.spawn(listening.serve(stopping.clone())));
+                showing = Some(core.runtime.spawn(listening.serve(stopping)));
                 at = Some(prepared.address);
             }
-            Some(Err(error)) => refused.push(error),
+            Some(Err(error)) => core.refused.push(error),
             None => {}
         }
-        runtime.spawn(commands(store.client(), open.clone(), stopping));
         Ok(Running {
             address,
             public_address: settings.public_address(address.port()),
             authority,
-            studies,
+            studies: core.studies.clone(),
             pages: at,
-            refused,
-            runtime,
+            refused: std::mem::take(&mut core.refused),
+            core,
             serving,
             showing,
-            open,
-            store,
-            stop,
-            _lock: lock,
         })
     }
 }
@@ -215,83 +171,22 @@ impl Server {
 impl Running {
     /// Serves until the process is asked to end (SIGTERM, SIGINT) or the disk refuses, then stops.
     pub fn until_signal(self) -> Result<(), Error> {
-        let mut stopping = self.stop.subscribe();
-        let asked = self.runtime.block_on(async {
-            tokio::select! {
-                signal = signal() => signal,
-                _ = stopping.wait_for(|stopping| *stopping) => Ok(()),
-            }
-        });
-        asked.map_err(|error| Error::Told(format!("signals cannot be waited for: {error}")))?;
-        tracing::info!("stopping");
+        self.core.until_signal()?;
         self.stop()
     }
 
     /// Stops: no new connections, open requests are answered, everything is written.
     pub fn stop(self) -> Result<(), Error> {
-        self.stop.send_replace(true);
-        let _ = self.runtime.block_on(self.serving);
+        self.core.stop.send_replace(true);
+        let _ = self.core.runtime.block_on(self.serving);
         if let Some(showing) = self.showing {
-            let _ = self.runtime.block_on(showing);
+            let _ = self.core.runtime.block_on(showing);
         }
-        self.open.stop();
-        let failed = self.store.client().is_dead();
-        self.store.stop();
-        self.runtime.shutdown_timeout(Duration::from_secs(1));
-        if failed { Err(Error::StoreStopped) } else { Ok(()) }
+        self.core.stop()
     }
 
     /// Ends as a power failure would: connections break, and what waits for the disk is lost.
     pub fn kill(self) {
-        self.store.kill();
-        self.runtime.shutdown_timeout(Duration::from_secs(5));
-        self.open.stop();
-    }
-}
-
-#[cfg(unix)]
-async fn signal() -> std::io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        _ = terminate.recv() => Ok(()),
-        interrupted = tokio::signal::ctrl_c() => interrupted,
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal() -> std::io::Result<()> {
-    tokio::signal::ctrl_c().await
-}
-
-/// Hands operators' commands to their studies.
-async fn commands(store: StoreClient, studies: Arc<Studies>, mut stopping: watch::Receiver<bool>) {
-    let mut latest = 0;
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(COMMANDS) => {}
-            _ = stopping.wait_for(|stopping| *stopping) => return,
-        }
-        let (reply, answer) = oneshot::channel();
-        store.ask(
-            |log| log.commands(),
-            move |found| {
-                let _ = reply.send(found);
-            },
-        );
-        let Ok(found) = answer.await else { return };
-        let known = latest;
-        for command in found.unwrap_or_default().into_iter().filter(|c| c.id > known) {
-            let Some(study) = studies.get(&command.study) else {
-                let answer = "refused: the coordinator does not serve this study".to_owned();
-                let effects = vec![Effect::Answer { command: command.id, answer }];
-                store.write(Job { effects, then: Box::new(|| {}) });
-                continue;
-            };
-            if study.order(Order::Operator { command: command.id, input: command.input }).is_err() {
-                break;
-            }
-            latest = command.id;
-        }
+        self.core.kill();
     }
 }

@@ -1,6 +1,7 @@
 //! `coordinator.toml`: where to listen, under which names, with which limits.
 
 use crate::Error;
+use fedirt_protocol::invitation::Address;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -181,7 +182,9 @@ impl Settings {
 
     fn check(&self) -> Result<(), SettingsError> {
         if let Some(address) = &self.address {
-            check_address(address)?;
+            if !matches!(address.parse(), Ok(Address::Https(_))) {
+                return Err(SettingsError::Address(address.clone()));
+            }
         }
         let Limits {
             connections,
@@ -217,13 +220,6 @@ impl Settings {
         };
         self.address.as_ref().map_or_else(own, |address| address.trim_end_matches('/').to_owned())
     }
-}
-
-/// Whether a text can stand before `/v1/enrol`.
-pub fn check_address(address: &str) -> Result<(), SettingsError> {
-    let host = address.strip_prefix("https://").unwrap_or_default();
-    let fine = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c.is_control());
-    if fine { Ok(()) } else { Err(SettingsError::Address(address.to_owned())) }
 }
 
 /// A file to start from, with everything explained.
@@ -310,6 +306,9 @@ mod tests {
         assert_eq!(settings.public_address(1), "https://[fd00::1]:1");
         settings.address = Some("https://a.example/".into());
         assert_eq!(settings.public_address(1), "https://a.example");
-        assert!(check_address("http://a").is_err() && check_address("https://").is_err());
+        for address in ["http://a", "https://", "mailbox:"] {
+            settings.address = Some(address.into());
+            assert_eq!(settings.check(), Err(SettingsError::Address(address.into())));
+        }
     }
 }

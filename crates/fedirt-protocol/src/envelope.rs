@@ -1,4 +1,5 @@
-//! Messages of a site on their way: signed with its key, so that the coordinator knows who speaks.
+//! Messages on their way: a site's are signed with its key, so that the coordinator knows who speaks; where a courier carries the
+//! coordinator's mail, that is signed too.
 
 use crate::codec::{self, CodecError};
 use fedirt_privacy::secure::{
@@ -11,6 +12,9 @@ use serde::{Deserialize, Serialize};
 pub const MESSAGE: &str = "message";
 /// Topic of a [`Poll`].
 pub const POLL: &str = "poll";
+
+/// Topic of a [`crate::message::ToSite`] that a courier carries.
+pub const NOTICE: &str = "notice";
 
 /// A site asks whether there is anything new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +66,12 @@ pub fn seal<T: Serialize>(
     let (study, site, topic) = (study.clone(), site.clone(), topic.to_owned());
     let statement = Statement { study, site, topic, bytes: codec::encode(message)? };
     Ok(statement.sign(identity).encode())
+}
+
+/// Signs the encoded notice that a courier carries to a site, with the coordinator's key: for this site of this study alone.
+pub fn seal_notice(study: &StudyId, site: &SiteId, coordinator: &Identity, notice: &[u8]) -> Vec<u8> {
+    let (study, site, topic) = (study.clone(), site.clone(), NOTICE.to_owned());
+    Statement { study, site, topic, bytes: notice.to_vec() }.sign(coordinator).encode()
 }
 
 /// Who claims to speak: not to be believed before [`unseal`].

@@ -84,7 +84,7 @@ static HONEST: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     }
     found.extend(lab.sites[1].events.iter().map(|event| codec::encode(event).expect("a sound test")));
     let invitation = Invitation {
-        address: "https://localhost:8443".into(),
+        address: "https://localhost:8443".parse().expect("a sound test"),
         study: "s".into(),
         site: "north".into(),
         plan_hash: [1; 32],

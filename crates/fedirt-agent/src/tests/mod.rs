@@ -90,13 +90,17 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    fn lose(&mut self) -> Result<(), TransportError> {
+    fn lose(&mut self) -> Result<Delivery, TransportError> {
         match &mut self.lossy {
             Some(now) => {
                 *now = !*now;
-                if *now { Err(TransportError::Unreachable("the cable was cut".into())) } else { Ok(()) }
+                if *now {
+                    Err(TransportError::Unreachable("the cable was cut".into()))
+                } else {
+                    Ok(Delivery::Acknowledged)
+                }
             }
-            None => Ok(()),
+            None => Ok(Delivery::Acknowledged),
         }
     }
 }
@@ -107,15 +111,16 @@ impl Transport for Wire {
         Ok(self.server.borrow().plan.clone())
     }
 
-    fn enrol(&mut self, request: &[u8]) -> Result<(), TransportError> {
+    fn enrol(&mut self, request: &[u8]) -> Result<Delivery, TransportError> {
         let request: EnrolRequest = codec::decode(request).unwrap();
         assert_eq!(request.secret, SECRET);
         let site = Enrolment::decode(&request.enrolment).unwrap().site;
         let taken = self.server.borrow_mut().take(&site, ToCoordinator::Enrol(request.enrolment));
-        self.lose().and(taken)
+        let answer = self.lose()?;
+        taken.map(|()| answer)
     }
 
-    fn send(&mut self, _study: &str, sealed: &[u8]) -> Result<(), TransportError> {
+    fn send(&mut self, _study: &str, sealed: &[u8]) -> Result<Delivery, TransportError> {
         let taken = {
             let mut server = self.server.borrow_mut();
             let site = envelope::sender(sealed).unwrap();
@@ -124,7 +129,8 @@ impl Transport for Wire {
             let message = envelope::unseal(sealed, &study, &site, &key, envelope::MESSAGE).unwrap();
             server.take(&site, message)
         };
-        self.lose().and(taken)
+        let answer = self.lose()?;
+        taken.map(|()| answer)
     }
 
     fn poll(
@@ -296,7 +302,7 @@ impl World {
 
     pub(super) fn invitation(&self, site: &str) -> Invitation {
         Invitation {
-            address: "https://coordinator.example".into(),
+            address: "https://coordinator.example".parse().unwrap(),
             study: StudyPlan::parse(&self.text).unwrap().study,
             site: site.into(),
             plan_hash: StudyPlan::hash(&self.text),

@@ -1,18 +1,16 @@
 //! The routes.
 
 use super::{App, HttpProblem, bearer, body, openapi};
+use crate::calls;
 use crate::clock;
 use crate::store::{EventLog, StoreClient};
-use crate::study::{self, Order, Study};
+use crate::study::{self, Study};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use fedirt_privacy::secure::Enrolment;
-use fedirt_protocol::envelope::{self, EnrolRequest, Poll};
+use fedirt_protocol::codec;
+use fedirt_protocol::envelope::{self, Poll};
 use fedirt_protocol::message::ToCoordinator;
-use fedirt_protocol::{SiteId, codec};
-use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -30,34 +28,14 @@ type App_ = State<Arc<App>>;
 const BYTES: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "application/octet-stream")];
 
 fn study(app: &App, name: &str) -> Result<Arc<Study>, HttpProblem> {
-    let missing =
-        || HttpProblem::new(StatusCode::NOT_FOUND, "no_study", "this coordinator has no such study");
-    app.studies.get(name).ok_or_else(missing)
+    app.studies.get(name).ok_or_else(calls::no_study)
 }
 
 /// A key, with the invitation that makes it count.
 pub(super) async fn enrol(State(app): App_, request: Request) -> Result<StatusCode, HttpProblem> {
     let body = body::read(&app, request, SMALL).await?;
-    let request: EnrolRequest = codec::decode(&body.bytes)?;
-    let malformed =
-        |e: &dyn std::fmt::Display| HttpProblem::new(StatusCode::BAD_REQUEST, "malformed", e.to_string());
-    let enrolment = Enrolment::decode(&request.enrolment).map_err(|e| malformed(&e))?;
-    let forged =
-        |e: &dyn std::fmt::Display| HttpProblem::new(StatusCode::FORBIDDEN, "bad_signature", e.to_string());
-    enrolment.verify().map_err(|e| forged(&e))?;
-    let study = study(&app, enrolment.study.as_str())?;
-    let site = enrolment.site.clone();
-    let invitation = hash_of(request.secret);
-    let (reply, answer) = oneshot::channel();
-    study.order(Order::Enrol { invitation, enrolment: Box::new(enrolment), reply })?;
-    answer.await.map_err(|_| HttpProblem::unavailable())??;
-    study.seen(&site, clock::now().0);
+    calls::enrol(&body.bytes, |name| study(&app, name)).await?;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// The store knows invitations by this.
-fn hash_of(secret: [u8; 32]) -> [u8; 32] {
-    Sha256::digest(secret).into()
 }
 
 /// The plan's text, for those who are invited to the study. Others do not learn whether there is such a study.
@@ -71,7 +49,7 @@ pub(super) async fn plan(
             "plans are shown to invited sites only: an invitation's secret must come with the request";
         HttpProblem::new(StatusCode::UNAUTHORIZED, "invitation_needed", detail)
     };
-    let hash = hash_of(bearer::invitation(&headers).ok_or_else(uninvited)?);
+    let hash = calls::hash_of(bearer::invitation(&headers).ok_or_else(uninvited)?);
     let found = ask(&app.store, move |log| log.find_invitation(&hash)).await;
     let invitation = found.and_then(Result::ok).ok_or_else(HttpProblem::unavailable)?;
     let invitation = invitation.filter(|invitation| invitation.study == name).ok_or_else(uninvited)?;
@@ -93,20 +71,13 @@ pub(super) async fn message(
         let check = move || {
             // The body keeps its share of the memory until it has been decoded.
             let body = body;
-            unseal::<ToCoordinator>(&study, &body.bytes, envelope::MESSAGE)
+            calls::unseal::<ToCoordinator>(&study, &body.bytes, envelope::MESSAGE)
         };
         tokio::task::spawn_blocking(check).await.map_err(|_| HttpProblem::unavailable())??
     } else {
-        unseal::<ToCoordinator>(&study, &body.bytes, envelope::MESSAGE)?
+        calls::unseal::<ToCoordinator>(&study, &body.bytes, envelope::MESSAGE)?
     };
-    study.seen(&from, clock::now().0);
-    if matches!(message, ToCoordinator::Enrol(_)) {
-        let detail = "a key counts with an invitation only: POST /v1/enrol";
-        return Err(HttpProblem::new(StatusCode::FORBIDDEN, "invitation_needed", detail));
-    }
-    let (reply, answer) = oneshot::channel();
-    study.order(Order::Message { from, message, reply })?;
-    answer.await.map_err(|_| HttpProblem::unavailable())??;
+    calls::take(&study, from, message).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -118,7 +89,7 @@ pub(super) async fn poll(
 ) -> Result<Response, HttpProblem> {
     let body = body::read(&app, request, SMALL).await?;
     let study = study(&app, &name)?;
-    let (site, poll) = unseal::<Poll>(&study, &body.bytes, envelope::POLL)?;
+    let (site, poll) = calls::unseal::<Poll>(&study, &body.bytes, envelope::POLL)?;
     drop(body);
     study.seen(&site, clock::now().0);
     let Some(mut mail) = study.mail(&site) else {
@@ -141,17 +112,6 @@ pub(super) async fn poll(
         Some(mail) => (BYTES, mail.bytes).into_response(),
         None => StatusCode::NO_CONTENT.into_response(),
     })
-}
-
-/// What a site says, if the key that it enrolled signed it.
-fn unseal<T: DeserializeOwned>(study: &Study, bytes: &[u8], topic: &str) -> Result<(SiteId, T), HttpProblem> {
-    let site = envelope::sender(bytes)?;
-    let Some(key) = study.key(&site) else {
-        let detail = format!("{site} has not enrolled: it needs an invitation first");
-        return Err(HttpProblem::new(StatusCode::FORBIDDEN, "not_enrolled", detail));
-    };
-    let message = envelope::unseal(bytes, &study.name, &site, &key, topic)?;
-    Ok((site, message))
 }
 
 /// Whether the store answers.

@@ -8,12 +8,10 @@
 mod memory;
 mod schema;
 mod sqlite;
-mod stored_input;
 mod thread;
 
 pub use memory::MemoryLog;
 pub use sqlite::SqliteLog;
-pub use stored_input::{StoredInput, StoredInputError};
 pub use thread::{Store, StoreClient};
 
 use fedirt_protocol::Timestamp;
@@ -145,7 +143,7 @@ pub struct Event {
     pub seq: i64,
     /// When.
     pub at: Timestamp,
-    /// The encoded [`StoredInput`].
+    /// The encoded [`fedirt_protocol::coordinator::StoredInput`].
     pub input: Vec<u8>,
     /// The encoded [`fedirt_protocol::message::Announcement`] that followed from it; none where nothing was announced,
     /// or where a version wrote the event that did not keep announcements.

@@ -1,12 +1,13 @@
 //! The protocol's machine with its record: every input encoded as it goes in, and all of them replayed at a start.
 
 use super::Mail;
-use crate::store::{self, Event, EventLog, LogError, StoredInput, StoredInputError};
+use crate::store::{self, Event, EventLog, LogError};
 use axum::body::Bytes;
 use fedirt_model::fit::TraceEntry;
 use fedirt_privacy::secure::Upload;
 use fedirt_protocol::coordinator::{
-    Coordinator, CoordinatorError, Finished, Input, Output, Rejection, ReplayRefusal,
+    Coordinator, CoordinatorError, Finished, Input, Output, Rejection, ReplayRefusal, StoredInput,
+    StoredInputError,
 };
 use fedirt_protocol::message::{Sums, ToCoordinator, ToSite, Turn};
 use fedirt_protocol::{SiteId, Terms, Timestamp, codec};

@@ -12,10 +12,12 @@ pub(crate) mod private_centre;
 mod resemblance;
 mod robust;
 mod rounds;
+mod stored_input;
 
 pub use aggregate::{Aggregator, ExactSum};
 pub use error::{CoordinatorError, Rejection, ReplayRefusal};
 pub use robust::Robust;
+pub use stored_input::{StoredInput, StoredInputError};
 
 use crate::Timestamp;
 use crate::declaration::{Declaration, Declarations};

@@ -106,7 +106,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
             .under(vec![Link::new("/", "Studies")]),
         study: name,
         site: offer.invitation.site.clone(),
-        address: offer.invitation.address.clone(),
+        address: offer.invitation.address.to_string(),
         purpose: plan.purpose.trim().to_owned(),
         items: plan.items.len(),
         models: models.join(", "),
@@ -127,7 +127,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
 pub(super) async fn accept(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
     let invitation = app.offers.get(&name).ok_or_else(gone)?;
     let shown = (fields.get("plan_sha256"), fields.get("address"));
-    if shown != (HEXLOWER.encode(&invitation.plan_hash).as_str(), invitation.address.as_str()) {
+    if shown != (HEXLOWER.encode(&invitation.plan_hash).as_str(), invitation.address.to_string().as_str()) {
         let text = "Another invitation to a study of this name was pasted meanwhile. Nothing was done. Read its plan first.";
         return Err(PageError::bad(text).leading(&format!("/invitation/{name}"), "Read the plan"));
     }

@@ -123,7 +123,7 @@ pub(super) async fn sent(State(app): App, Path(name): Name, Extension(visitor): 
         frame: frame(&visitor, &seen, "What was sent", "/sent").live(at(&seen.study, "/events")),
         subtitle: subtitle(&seen),
         site: seen.study.site.to_string(),
-        to: seen.study.connection.address.clone(),
+        to: seen.study.connection.address.to_string(),
         lines: sent.collect(),
         numbers: grouped(numbers),
         bytes: grouped(bytes),

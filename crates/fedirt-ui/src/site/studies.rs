@@ -53,6 +53,7 @@ pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>
                     StudyState::Ended => "ended without results".into(),
                     StudyState::ResultsDue => "over, but its results are not written yet".into(),
                     StudyState::KeyMade
+                    | StudyState::KeyPosted
                     | StudyState::Enrolled
                     | StudyState::Consented
                     | StudyState::Joined

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::site::serve::PagesSettings;
-use fedirt_agent::{self as agent, POLICY_TEMPLATE, Transport, TransportError};
+use fedirt_agent::{self as agent, Delivery, POLICY_TEMPLATE, Transport, TransportError};
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::Timestamp;
 use fedirt_protocol::invitation::Invitation;
@@ -18,10 +18,10 @@ impl Transport for Welcoming {
     fn plan(&mut self, _: &Invitation) -> Result<String, TransportError> {
         Ok(self.0.clone())
     }
-    fn enrol(&mut self, _: &[u8]) -> Result<(), TransportError> {
-        Ok(())
+    fn enrol(&mut self, _: &[u8]) -> Result<Delivery, TransportError> {
+        Ok(Delivery::Acknowledged)
     }
-    fn send(&mut self, _: &str, _: &[u8]) -> Result<(), TransportError> {
+    fn send(&mut self, _: &str, _: &[u8]) -> Result<Delivery, TransportError> {
         Err(TransportError::Stopped)
     }
     fn poll(&mut self, _: &str, _: &[u8], _: Duration) -> Result<Option<Vec<u8>>, TransportError> {
@@ -42,7 +42,7 @@ fn enrolled(path: &std::path::Path, mode: Mode) -> Home {
     let items: Vec<PlanItem> = (1..=5).map(item).collect();
     let text = template("bank", mode, &["north", "south", "west"].map(String::from), &items, 180);
     let invitation = Invitation {
-        address: "https://coordinator.example".into(),
+        address: "https://coordinator.example".parse().unwrap(),
         study: "bank".into(),
         site: "north".into(),
         plan_hash: StudyPlan::hash(&text),

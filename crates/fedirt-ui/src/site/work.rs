@@ -5,8 +5,8 @@ use super::officer::AtThePages;
 use super::officer_settings::{Asked, OfficerSettings};
 use super::shared::{Decided, Phase, Shared};
 use fedirt_agent::{
-    self as agent, Agent, AgentError, End, Home, Https, Own, OwnResponses, Study, StudyFolder, Transport,
-    TransportError,
+    self as agent, Agent, AgentError, Delivery, End, Home, Https, Own, OwnResponses, Study, StudyFolder,
+    Transport, TransportError,
 };
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::policy::{Approval, Policy};
@@ -45,11 +45,11 @@ impl Transport for Interruptible {
         self.going(|https| https.plan(invitation))
     }
 
-    fn enrol(&mut self, request: &[u8]) -> Result<(), TransportError> {
+    fn enrol(&mut self, request: &[u8]) -> Result<Delivery, TransportError> {
         self.going(|https| https.enrol(request))
     }
 
-    fn send(&mut self, study: &str, envelope: &[u8]) -> Result<(), TransportError> {
+    fn send(&mut self, study: &str, envelope: &[u8]) -> Result<Delivery, TransportError> {
         self.going(|https| https.send(study, envelope))
     }
 

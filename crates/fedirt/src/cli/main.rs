@@ -8,6 +8,8 @@ mod demo;
 mod error;
 mod fit;
 mod input;
+#[cfg(unix)]
+mod mailbox;
 mod output;
 mod privacy;
 mod progress;

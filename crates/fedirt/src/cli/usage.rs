@@ -103,6 +103,15 @@ pub(crate) enum UsageError {
         "nobody can be asked here (this is no terminal): read what is printed above, and give --yes to approve it"
     )]
     NobodyToAsk,
+    /// Something else is where a socket is to be.
+    #[cfg(unix)]
+    #[error("{}: there is {what} here already. Name another place with --socket", .path.display())]
+    SocketTaken {
+        /// What is there.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+    },
     /// The officer did not approve.
     #[error("not approved; nothing was sent")]
     NotApproved,

@@ -4,10 +4,14 @@ mod bad_input;
 mod check;
 mod common;
 mod compare;
+#[cfg(unix)]
+mod courier;
 mod equal;
 mod files;
 mod flags;
 mod hidden;
+#[cfg(unix)]
+mod mailbox;
 mod messy;
 mod messy_table;
 mod neighbours;

@@ -1,5 +1,7 @@
 //! `fedirt coordinator`.
 
+#[cfg(unix)]
+use super::SocketArgs;
 use super::{ColumnArgs, MODES, choices};
 use clap::{Args, Subcommand};
 use fedirt_model::statistics::Mode;
@@ -19,6 +21,9 @@ pub(crate) enum CoordinatorCommand {
     Init(Box<CoordinatorInitArgs>),
     /// Serve all studies of a folder
     Start(CoordinatorStartArgs),
+    /// Serve one study to a courier, such as Flower, on a UNIX socket
+    #[cfg(unix)]
+    Mailbox(CoordinatorMailboxArgs),
     /// Invite a site to a study
     Invite(CoordinatorInviteArgs),
     /// Show the state of the studies, and which sites they wait for
@@ -85,6 +90,20 @@ pub(crate) struct CoordinatorStartArgs {
     pub listen: Option<SocketAddr>,
 }
 
+#[cfg(unix)]
+#[derive(Debug, Args)]
+#[command(after_help = MAILBOX_EXAMPLES)]
+pub(crate) struct CoordinatorMailboxArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The study
+    #[arg(value_name = "STUDY")]
+    pub study: String,
+    #[command(flatten)]
+    pub at: SocketArgs,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CoordinatorInviteArgs {
     /// The folder
@@ -99,8 +118,9 @@ pub(crate) struct CoordinatorInviteArgs {
     /// For how many days the invitation is valid
     #[arg(long, value_name = "N", default_value_t = 14, value_parser = clap::value_parser!(u32).range(1..=365))]
     pub days: u32,
-    /// Address under which the site reaches this coordinator [default: the one in coordinator.toml]
-    #[arg(long, value_name = "https://…")]
+    /// How the site reaches this coordinator: https://…, or mailbox: where a courier carries the messages [default: the address in
+    /// coordinator.toml]
+    #[arg(long, value_name = "ADDRESS")]
     pub address: Option<String>,
 }
 
@@ -165,6 +185,14 @@ pub(crate) struct CoordinatorExportArgs {
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 }
+
+#[cfg(unix)]
+const MAILBOX_EXAMPLES: &str = "Examples:
+  fedirt coordinator mailbox hub reading --socket /run/fedirt/reading.sock
+  fedirt coordinator invite hub reading north --address mailbox:
+
+Everything is kept in the folder: the command can be stopped and started at any time. docs/flower.md shows how Flower carries a
+study, and describes the socket for other couriers.";
 
 const EXAMPLES: &str = "Setting up a study:
   fedirt coordinator init hub --study reading --sites north,south,west --codebook items.csv --students 2400

@@ -20,6 +20,8 @@ pub(crate) use check::CheckArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, Styles, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 pub(crate) use compare::CompareArgs;
+#[cfg(unix)]
+pub(crate) use coordinator::CoordinatorMailboxArgs;
 pub(crate) use coordinator::{
     CoordinatorArgs, CoordinatorCommand, CoordinatorExportArgs, CoordinatorInitArgs, CoordinatorInviteArgs,
     CoordinatorStartArgs, CoordinatorStatusArgs,
@@ -40,9 +42,11 @@ pub(crate) use score::{MethodArg, PriorArg, ScoreArgs, ScoreScaleArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use site::{
-    SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePagesArgs, SitePreviewArgs,
-    SiteStatusArgs, SiteWithdrawArgs,
+    OwnFiles, SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePagesArgs,
+    SitePreviewArgs, SiteStatusArgs, SiteWithdrawArgs,
 };
+#[cfg(unix)]
+pub(crate) use site::{SiteApproveArgs, SiteMailboxArgs};
 use std::path::{Path, PathBuf};
 #[cfg(feature = "studies")]
 pub(crate) use study::{
@@ -106,6 +110,18 @@ const EXAMPLES: &str = "Start here:
   fedirt demo                                         watch a study in the browser
 
 `fedirt COMMAND --help` lists a command's options.";
+
+/// Where a mailbox answers.
+#[cfg(unix)]
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SocketArgs {
+    /// The UNIX socket at which couriers are answered; only this account may connect
+    #[arg(long, value_name = "PATH")]
+    pub socket: PathBuf,
+    /// Let the socket's group connect too, where the courier has an account of its own
+    #[arg(long)]
+    pub group: bool,
+}
 
 /// How the columns of response files are used.
 #[derive(Debug, Clone, Args)]

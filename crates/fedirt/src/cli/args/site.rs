@@ -1,5 +1,7 @@
 //! `fedirt site`.
 
+#[cfg(unix)]
+use super::SocketArgs;
 use super::{AnswerArgs, CommonColumnArgs};
 use crate::error::CliError;
 use clap::{Args, Subcommand};
@@ -30,6 +32,12 @@ pub(crate) enum SiteCommand {
     Preview(SitePreviewArgs),
     /// Take part in a study until it is over
     Join(SiteJoinArgs),
+    /// Take part in a study whose messages a courier carries, such as Flower
+    #[cfg(unix)]
+    Mailbox(SiteMailboxArgs),
+    /// Approve the roster that waits behind a mailbox, or show it
+    #[cfg(unix)]
+    Approve(SiteApproveArgs),
     /// Show the state of this site's studies
     Status(SiteStatusArgs),
     /// Show what was released about which students, and the remaining budgets
@@ -51,6 +59,9 @@ pub(crate) struct SiteEnrolArgs {
     /// Read the invitation from a file
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// The plan, where the operator sent it along because a courier carries the study's messages
+    #[arg(long, value_name = "FILE.toml")]
+    pub plan: Option<PathBuf>,
     /// Approve the plan without being asked
     #[arg(long)]
     pub yes: bool,
@@ -139,6 +150,41 @@ pub(crate) struct SiteJoinArgs {
     pub no_scores: bool,
 }
 
+#[cfg(unix)]
+#[derive(Debug, Args)]
+#[command(after_help = MAILBOX_EXAMPLES)]
+pub(crate) struct SiteMailboxArgs {
+    /// Name of the study
+    pub study: String,
+    #[command(flatten)]
+    pub own: OwnFiles,
+    #[command(flatten)]
+    pub at: SocketArgs,
+    /// What you call these students in the ledger, the same in every study. Asked for when this site first joins
+    #[arg(long, value_name = "NAME")]
+    pub population: Option<String>,
+    /// Join without being asked; this does not approve a roster
+    #[arg(long)]
+    pub yes: bool,
+    /// Leave out scores.csv
+    #[arg(long)]
+    pub no_scores: bool,
+}
+
+#[cfg(unix)]
+#[derive(Debug, Args)]
+#[command(after_help = APPROVE_EXAMPLES)]
+pub(crate) struct SiteApproveArgs {
+    /// Name of the study
+    pub study: String,
+    /// The roster's fingerprint, as the officers of other sites read it to you [default: show the roster that waits]
+    pub fingerprint: Option<String>,
+    /// Sites whose officers you called, at numbers that you know, and who read you this fingerprint. Calls of earlier studies
+    /// count
+    #[arg(long, value_name = "SITE,…", value_delimiter = ',', requires = "fingerprint")]
+    pub called: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct SiteStatusArgs {
     /// Name of the study [default: all]
@@ -224,6 +270,20 @@ const JOIN_EXAMPLES: &str = "Examples:
 Results are written to studies/STUDY/results in the home folder: fit.json, own_place.json, scores.csv,
 and transcript.jsonl, which lists everything that was sent.
 Exit status: 0 finished, 1 ended without a result or waiting for an approval, 2 bad input or refused.";
+
+#[cfg(unix)]
+const MAILBOX_EXAMPLES: &str = "Examples:
+  fedirt site mailbox bank answers.csv --socket /run/fedirt/bank.sock --population \"pupils of 2026\"
+
+Nothing is sent by this command: a courier asks at the socket, and takes along what is signed, and masked where the plan says so.
+Everything is kept in the home folder, so that the command can be stopped and started at any time. See docs/flower.md.";
+
+#[cfg(unix)]
+const APPROVE_EXAMPLES: &str = "Examples:
+  fedirt site approve bank                            show the roster that waits
+  fedirt site approve bank \"12345 67890 12345 67890 12345 67890 12345 67890\" --called south,west
+
+Exit status: 0 approved, 1 shown, 2 refused.";
 
 const BUDGET_EXAMPLES: &str = "Examples:
   fedirt site budget \"pupils of 2026\" --epsilon 2 --delta 1e-6

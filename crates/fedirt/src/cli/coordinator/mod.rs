@@ -3,6 +3,8 @@
 mod access;
 mod export;
 mod init;
+#[cfg(unix)]
+mod mailbox;
 mod start;
 mod status;
 
@@ -20,6 +22,8 @@ pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
     match &args.command {
         CoordinatorCommand::Init(args) => init::run(args)?,
         CoordinatorCommand::Start(args) => start::run(args)?,
+        #[cfg(unix)]
+        CoordinatorCommand::Mailbox(args) => mailbox::run(args)?,
         CoordinatorCommand::Invite(args) => invite_site(args)?,
         CoordinatorCommand::Status(args) => status::run(args)?,
         CoordinatorCommand::Begin(args) => tell(&args.dir, &args.study, &OperatorInput::Begin)?,

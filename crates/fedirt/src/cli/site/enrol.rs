@@ -5,8 +5,8 @@ use crate::args::SiteEnrolArgs;
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::usage::UsageError;
-use fedirt_agent::{self as agent, Home, Https};
-use fedirt_protocol::invitation::Invitation;
+use fedirt_agent::{self as agent, Home, Https, PostBox, Transport};
+use fedirt_protocol::invitation::{Address, Invitation};
 use fedirt_protocol::plan::StudyPlan;
 use fedirt_protocol::policy::PolicyRefusal;
 use rand::rand_core::UnwrapErr;
@@ -39,6 +39,23 @@ fn describe(plan: &StudyPlan, refusals: &[PolicyRefusal]) -> String {
     text
 }
 
+/// How an enrolment reaches the coordinator: over HTTPS, or with the courier, and then the plan came with the invitation.
+fn way(home: &Home, invitation: &Invitation, args: &SiteEnrolArgs) -> Result<Box<dyn Transport>, CliError> {
+    Ok(match (&invitation.address, &args.plan) {
+        (address @ Address::Https(_), _) => {
+            Box::new(Https::new(address, invitation.authority.as_deref()).map_err(told)?)
+        }
+        (Address::Mailbox, Some(path)) => {
+            let plan = std::fs::read_to_string(path).map_err(CliError::file(path))?;
+            Box::new(PostBox { folder: home.study(&invitation.study).map_err(told)?, plan })
+        }
+        (Address::Mailbox, None) => {
+            let reason = "a courier carries this study's messages: the operator sends the plan with the invitation, whose hash tells whether it is the right one";
+            return Err(UsageError::Missing { flag: "--plan FILE.toml", reason }.into());
+        }
+    })
+}
+
 pub(super) fn enrol(home: &Home, args: &SiteEnrolArgs) -> Result<ExitCode, CliError> {
     let text = match (&args.invitation, &args.file) {
         (Some(text), _) => text.clone(),
@@ -47,8 +64,8 @@ pub(super) fn enrol(home: &Home, args: &SiteEnrolArgs) -> Result<ExitCode, CliEr
     };
     let invitation = Invitation::from_text(&text).map_err(|e| told(e.into()))?;
     let policy = home.policy().map_err(told)?;
-    let mut https = Https::new(&invitation.address, invitation.authority.as_deref()).map_err(told)?;
-    let offer = agent::look(invitation, &policy, &mut https, home.now()).map_err(told)?;
+    let mut way = way(home, &invitation, args)?;
+    let offer = agent::look(invitation, &policy, &mut *way, home.now()).map_err(told)?;
     stdout::print(&format!(
         "{} is invited by {} as {}.\n\n{}",
         home.location(""),
@@ -60,10 +77,14 @@ pub(super) fn enrol(home: &Home, args: &SiteEnrolArgs) -> Result<ExitCode, CliEr
         return Err(UsageError::PolicyRefuses.into());
     }
     ask::approve(args.yes, "Approve this plan, and enrol this site's key?")?;
-    let fingerprint = agent::accept(home, &offer, &mut https, &mut UnwrapErr(SysRng)).map_err(told)?;
+    let fingerprint = agent::accept(home, &offer, &mut *way, &mut UnwrapErr(SysRng)).map_err(told)?;
     let study = &offer.plan.study;
+    let (done, join) = match offer.invitation.address {
+        Address::Https(_) => ("Enrolled", "join"),
+        Address::Mailbox => ("The key waits for the courier", "mailbox"),
+    };
     stdout::print(&format!(
-        "\nEnrolled. The fingerprint of this site's key is\n\n    {fingerprint}\n\nRead it to the coordinator's operator by telephone.\nNext: fedirt site preview {study} FILE, then fedirt site join {study} FILE\n"
+        "\n{done}. The fingerprint of this site's key is\n\n    {fingerprint}\n\nRead it to the coordinator's operator by telephone.\nNext: fedirt site preview {study} FILE, then fedirt site {join} {study} FILE\n"
     ))?;
     Ok(ExitCode::SUCCESS)
 }

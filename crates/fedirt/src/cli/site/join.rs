@@ -2,34 +2,56 @@
 
 use super::officer::AtTheTerminal;
 use super::{ask, coordinator, told};
-use crate::args::{SiteJoinArgs, SiteWithdrawArgs};
+use crate::args::{OwnFiles, SiteJoinArgs, SiteWithdrawArgs};
 use crate::error::CliError;
 use crate::output::{stderr, stdout};
 use crate::terminal::text::count;
-use fedirt_agent::{self as agent, Agent, AgentError, End, Home, JournalEvent, Own, Withdrawal};
+use fedirt_agent::{
+    self as agent, Agent, AgentError, End, Home, JournalEvent, Own, OwnResponses, PostBox, Study, Withdrawal,
+};
 use fedirt_data::Audience;
+use fedirt_protocol::invitation::Address;
 use std::process::ExitCode;
 
-pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError> {
-    let study = home.known_study(&args.study).and_then(|folder| folder.load()).map_err(told)?;
-    let policy = home.policy().map_err(told)?;
-    let own = agent::read_for_plan(&args.own.files, &args.own.read_options()?, &study.plan).map_err(told)?;
-    own.remarks(Audience::CommandLine).iter().for_each(|note| stderr::note(note));
-    let entries = study.folder.entries().map_err(told)?;
-    if !entries.iter().any(|entry| matches!(entry.record, JournalEvent::Joined { .. })) {
-        let Some(population) = args.population.as_deref() else {
-            let known = agent::known_populations(home).map_err(told)?;
-            return Err(told(AgentError::NoPopulation { known }));
-        };
-        stderr::note(&format!(
-            "joining {} with {} students, whose name in the ledger is {population:?}. `fedirt site preview` shows what is sent",
-            args.study,
-            count(own.table.students() as u64)
-        ));
-        let names = agent::other_names(home, &study, &own, population).map_err(told)?;
-        names.iter().for_each(|sentence| stderr::warning(sentence));
-        ask::approve(args.yes, "Join?")?;
+/// What an officer says who joins a study.
+pub(super) struct Joining<'a> {
+    pub(super) study: &'a str,
+    pub(super) own: &'a OwnFiles,
+    pub(super) population: Option<&'a str>,
+    pub(super) yes: bool,
+}
+
+impl Joining<'_> {
+    /// The study and this site's answers; who joins for the first time is asked.
+    pub(super) fn prepare(&self, home: &Home) -> Result<(Study, OwnResponses), CliError> {
+        let study = home.known_study(self.study).and_then(|folder| folder.load()).map_err(told)?;
+        let options = self.own.read_options()?;
+        let own = agent::read_for_plan(&self.own.files, &options, &study.plan).map_err(told)?;
+        own.remarks(Audience::CommandLine).iter().for_each(|note| stderr::note(note));
+        let entries = study.folder.entries().map_err(told)?;
+        if !entries.iter().any(|entry| matches!(entry.record, JournalEvent::Joined { .. })) {
+            let Some(population) = self.population else {
+                let known = agent::known_populations(home).map_err(told)?;
+                return Err(told(AgentError::NoPopulation { known }));
+            };
+            stderr::note(&format!(
+                "joining {} with {} students, whose name in the ledger is {population:?}. `fedirt site preview` shows what is sent",
+                self.study,
+                count(own.table.students() as u64)
+            ));
+            let names = agent::other_names(home, &study, &own, population).map_err(told)?;
+            names.iter().for_each(|sentence| stderr::warning(sentence));
+            ask::approve(self.yes, "Join?")?;
+        }
+        Ok((study, own))
     }
+}
+
+pub(super) fn run(home: &Home, args: &SiteJoinArgs) -> Result<ExitCode, CliError> {
+    let joining =
+        Joining { study: &args.study, own: &args.own, population: args.population.as_deref(), yes: args.yes };
+    let (study, own) = joining.prepare(home)?;
+    let policy = home.policy().map_err(told)?;
     let ids = own.ids.clone();
     let https = coordinator(&study)?;
     let mut officer = AtTheTerminal::new(
@@ -93,8 +115,14 @@ pub(super) fn withdraw(home: &Home, args: &SiteWithdrawArgs) -> Result<ExitCode,
         args.study
     ));
     ask::approve(args.yes, "Withdraw?")?;
-    let mut https = coordinator(&study)?;
-    let told_it = agent::withdraw(&study, &mut https, &args.reason).map_err(told)?;
+    let told_it = match &study.connection.address {
+        Address::Https(_) => agent::withdraw(&study, &mut coordinator(&study)?, &args.reason),
+        Address::Mailbox => {
+            let mut nobody = PostBox { folder: study.folder.clone(), plan: study.text.clone() };
+            agent::withdraw(&study, &mut nobody, &args.reason)
+        }
+    };
+    let told_it = told_it.map_err(told)?;
     stdout::print(&match told_it {
         Withdrawal::Told(turn) => format!("Withdrawn in {turn}; the keys are deleted.\n"),
         Withdrawal::NotTold(why) => format!(

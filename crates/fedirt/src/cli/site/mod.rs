@@ -4,6 +4,8 @@ mod ask;
 mod audit;
 mod enrol;
 mod join;
+#[cfg(unix)]
+mod mailbox;
 mod officer;
 mod pages;
 mod preview;
@@ -26,6 +28,10 @@ pub(crate) fn run(args: &SiteArgs) -> Result<ExitCode, CliError> {
         SiteCommand::Pages(pages) => pages::run(home_made(args)?, pages),
         SiteCommand::Preview(preview) => preview::run(&home(args)?, preview),
         SiteCommand::Join(join) => join::run(&home(args)?, join),
+        #[cfg(unix)]
+        SiteCommand::Mailbox(mailbox) => mailbox::run(&home(args)?, mailbox),
+        #[cfg(unix)]
+        SiteCommand::Approve(approve) => mailbox::approve(&home(args)?, approve),
         SiteCommand::Status(status) => state::status(&home(args)?, status),
         SiteCommand::Ledger(ledger) => state::ledger(&home(args)?, ledger.json),
         SiteCommand::Budget(budget) => state::budget(&home(args)?, budget),

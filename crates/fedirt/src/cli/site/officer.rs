@@ -50,34 +50,39 @@ impl AtTheTerminal {
     }
 }
 
+/// A roster, and what the officer is to do about it.
+pub(super) fn roster_table(shown: &RosterShown, known: &BTreeSet<SiteId>, own: &SiteId) -> String {
+    let mut table = Table::new(vec![
+        Column::words("site"),
+        Column::numbers("students"),
+        Column::words("fingerprint of its key"),
+        Column::words("verified"),
+    ]);
+    for (site, key, students) in &shown.sites {
+        let verified = match () {
+            () if site == own => "this site",
+            () if known.contains(site) => "yes",
+            () => "no",
+        };
+        table.row(vec![site.to_string(), students.to_string(), key.to_string(), verified.into()]);
+    }
+    let text = table.render(terminal::width().max(100));
+    let text = anstream::adapter::strip_str(&text).to_string();
+    let missing = shown.calls.saturating_sub(known.len());
+    format!(
+        "the coordinator shows this roster:\n{text}\n  Fingerprint of the roster: {}\n\n\
+         Call the officers of other sites, at numbers that you know, and compare this fingerprint. {missing} more of them\n\
+         must be verified: a coordinator can invent sites, and would know their numbers and their noise.",
+        shown.fingerprint
+    )
+}
+
 impl Officer for AtTheTerminal {
     fn roster(&mut self, shown: &RosterShown, known: &BTreeSet<SiteId>) -> RosterAnswer {
         let (roster, called, trusting) = (self.roster.clone(), self.called.clone(), self.trusting);
         let own = self.site.clone();
         self.aside(|| {
-            let mut table = Table::new(vec![
-                Column::words("site"),
-                Column::numbers("students"),
-                Column::words("fingerprint of its key"),
-                Column::words("verified"),
-            ]);
-            for (site, key, students) in &shown.sites {
-                let verified = match () {
-                    () if *site == own => "this site",
-                    () if known.contains(site) => "yes",
-                    () => "no",
-                };
-                table.row(vec![site.to_string(), students.to_string(), key.to_string(), verified.into()]);
-            }
-            let text = table.render(terminal::width().max(100));
-            let text = anstream::adapter::strip_str(&text).to_string();
-            let missing = shown.calls.saturating_sub(known.len());
-            stderr::note(&format!(
-                "the coordinator shows this roster:\n{text}\n  Fingerprint of the roster: {}\n\n\
-                 Call the officers of other sites, at numbers that you know, and compare this fingerprint. {missing} more of them\n\
-                 must be verified: a coordinator can invent sites, and would know their numbers and their noise.",
-                shown.fingerprint
-            ));
+            stderr::note(&roster_table(shown, known, &own));
             if trusting {
                 stderr::warning(
                     "approved without comparison, as policy.toml has trust_roster_from_coordinator = true",
@@ -101,7 +106,8 @@ impl Officer for AtTheTerminal {
                 return RosterAnswer::NotNow;
             }
             let asked = |site: &&SiteId| {
-                let question = format!("Has the officer of {site}, whom you called, read you the same fingerprint?");
+                let question =
+                    format!("Has the officer of {site}, whom you called, read you the same fingerprint?");
                 ask::yes(&question).unwrap_or(false)
             };
             let verified: BTreeSet<SiteId> =

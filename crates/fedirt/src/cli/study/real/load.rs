@@ -13,6 +13,7 @@ use fedirt_data::ReadOptions;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::SiteId;
 use fedirt_protocol::in_process::{self, Unobserved};
+use fedirt_protocol::invitation::Address;
 use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::site::{RosterShown, RoundShown};
@@ -184,7 +185,7 @@ struct EnrolledSite {
     home: Home,
     study: String,
     file: PathBuf,
-    address: String,
+    address: Address,
     authority: Option<Vec<u8>>,
 }
 

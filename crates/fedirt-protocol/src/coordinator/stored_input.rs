@@ -1,8 +1,8 @@
-//! A machine's input as it is stored.
+//! A machine's input as bytes: every program around a machine stores the same.
 
-use fedirt_protocol::coordinator::Input;
-use fedirt_protocol::message::ToCoordinator;
-use fedirt_protocol::{SiteId, codec};
+use super::Input;
+use crate::message::ToCoordinator;
+use crate::{SiteId, codec};
 use serde::{Deserialize, Serialize};
 
 /// An input with names as text. New kinds are added at the end: the place is the encoding.
