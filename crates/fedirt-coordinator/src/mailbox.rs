@@ -57,7 +57,7 @@ impl CoordinatorMailbox {
     pub fn answer(&self, request: &Parcel<ToCoordinatorMailbox>) -> Parcel<FromCoordinatorMailbox> {
         let empty = FromCoordinatorMailbox::default();
         match (request.header, request.parts.as_slice()) {
-            (ToCoordinatorMailbox::Status, []) => {
+            (ToCoordinatorMailbox::Status {}, []) => {
                 Parcel::of(FromCoordinatorMailbox { status: Some(self.status()), ..empty })
             }
             (ToCoordinatorMailbox::Take { kind }, [part]) => self.take(kind, part).unwrap_or_else(|problem| {
@@ -66,7 +66,7 @@ impl CoordinatorMailbox {
                 let refused = Some((problem.code.to_owned(), problem.detail));
                 Parcel::of(FromCoordinatorMailbox { refused, ..empty })
             }),
-            (ToCoordinatorMailbox::Status | ToCoordinatorMailbox::Take { .. }, parts) => {
+            (ToCoordinatorMailbox::Status {} | ToCoordinatorMailbox::Take { .. }, parts) => {
                 let detail = format!("{} parts are not what this asks for", parts.len());
                 let refused = Some(("malformed".to_owned(), detail));
                 Parcel::of(FromCoordinatorMailbox { refused, ..empty })

@@ -167,7 +167,7 @@ pub enum ToCoordinatorMailbox {
         kind: PartKind,
     },
     /// Where the study stands; no part.
-    Status,
+    Status {},
 }
 
 /// What the coordinator's mailbox answers.

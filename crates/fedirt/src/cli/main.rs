@@ -7,6 +7,7 @@ mod coordinator;
 mod demo;
 mod error;
 mod fit;
+mod flower;
 mod input;
 #[cfg(unix)]
 mod mailbox;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Privacy(args) => privacy::run(args),
         Command::Site(args) => site::run(args),
         Command::Coordinator(args) => coordinator::run(args),
+        Command::Flower(args) => flower::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),

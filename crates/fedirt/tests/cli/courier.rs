@@ -85,7 +85,7 @@ pub(crate) fn visit(site: &Path, mail: Option<Vec<u8>>) -> Parcel<FromSiteMailbo
 /// Whether the study is over at the coordinator.
 pub(crate) fn is_over(hub: &Path) -> bool {
     let answer: Parcel<FromCoordinatorMailbox> =
-        ask(hub, &Parcel::of(ToCoordinatorMailbox::Status)).expect("the coordinator's mailbox answers");
+        ask(hub, &Parcel::of(ToCoordinatorMailbox::Status {})).expect("the coordinator's mailbox answers");
     answer.header.status.expect("a status").phase == "over"
 }
 

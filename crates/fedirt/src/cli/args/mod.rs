@@ -5,6 +5,7 @@ mod compare;
 mod coordinator;
 mod demo;
 mod fit;
+mod flower;
 mod privacy;
 mod report;
 mod score;
@@ -34,6 +35,7 @@ use fedirt_model::statistics::Mode;
 #[cfg(feature = "studies")]
 pub(crate) use fit::PresetArg;
 pub(crate) use fit::{AlgorithmArg, FitArgs, NoiseArg};
+pub(crate) use flower::{FlowerArgs, FlowerCommand, FlowerInitArgs};
 pub(crate) use privacy::{
     AuditArgs, EpsilonArgs, NoiseArgs, PlanArgs, PrivacyArgs, PrivacyCommand, RoundsOfSampling,
 };
@@ -93,6 +95,8 @@ pub(crate) enum Command {
     Site(SiteArgs),
     /// Coordinate studies with sites over a network
     Coordinator(CoordinatorArgs),
+    /// Carry a study over Flower, a federation engine
+    Flower(FlowerArgs),
     /// Demonstrate a study in the browser, with a coordinator and three sites on this machine
     Demo(DemoArgs),
     /// Print the script by which a shell completes commands and flags
