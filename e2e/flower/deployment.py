@@ -18,6 +18,7 @@ from study import Process, wait_for
 BIN = Path(sys.executable).parent
 ACCOUNT = 65534
 QUIET = {
+    "PATH": f"{BIN}:{os.environ['PATH']}",
     "FLWR_TELEMETRY_ENABLED": "0",
     "FLWR_DISABLE_UPDATE_CHECK": "1",
     "FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.1",
@@ -59,6 +60,9 @@ class Deployment:
         self.processes = {}
         self.start_link()
         wait_for("the SuperLink", self.answers, 120)
+        execute = [BIN / "flower-superexec", "--runtime-api-address", self.address]
+        execute += ["--root-certificates", "server.pem", "--superexec-auth-secret-file", "secret"]
+        self.processes["exec"] = Process("exec", execute, self.tls, self.environment)
         for site in sites:
             key = self.tls / site
             make = ["ssh-keygen", "-q", "-t", "ecdsa", "-b", "384", "-N", "", "-f", key]
@@ -78,9 +82,6 @@ class Deployment:
             self.processes["link"].start()
             return
         self.processes["link"] = Process("link", link, self.tls, self.environment)
-        execute = [BIN / "flower-superexec", "--runtime-api-address", self.address]
-        execute += ["--root-certificates", "server.pem", "--superexec-auth-secret-file", "secret"]
-        self.processes["exec"] = Process("exec", execute, self.tls, self.environment)
 
     def start_node(self, site):
         if site in self.processes:

@@ -181,10 +181,10 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
-        if let Some(address) = &self.address {
-            if !matches!(address.parse(), Ok(Address::Https(_))) {
-                return Err(SettingsError::Address(address.clone()));
-            }
+        if let Some(address) = &self.address
+            && !matches!(address.parse(), Ok(Address::Https(_)))
+        {
+            return Err(SettingsError::Address(address.clone()));
         }
         let Limits {
             connections,

@@ -73,7 +73,7 @@ fn listen(path: &Path, mode: u32) -> Result<UnixListener, CliError> {
     let inside = own.join(name);
     if inside.as_os_str().len() > LONGEST_PATH {
         let needed = "the path of a socket has 90 characters at most";
-        return Err(UsageError::value("--socket", &path.display().to_string(), needed).into());
+        return Err(UsageError::value("--socket", path.display(), needed).into());
     }
     let made = || {
         fs::DirBuilder::new().mode(0o700).create(&own)?;

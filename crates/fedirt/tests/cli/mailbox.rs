@@ -184,7 +184,8 @@ fn a_courier_that_loses_repeats_reorders_and_forges_changes_nothing() {
     consortium.until_rosters_wait(&mut stops);
     consortium.approve();
     let mut dice = Dice(2026);
-    let (mut mails, mut parts): (Vec<Vec<u8>>, Vec<(PartKind, Vec<u8>)>) = (Vec::new(), Vec::new());
+    let mut mails: Vec<Vec<u8>> = Vec::new();
+    let mut parts: Vec<(PartKind, Vec<u8>)> = Vec::new();
     let stranger = Identity::from_secret(&[9; 32]);
     let ended = ToSite { step: 999, notice: Notice::Ended { reason: "go home".into() } };
     let ended = codec::encode(&ended).expect("a sound test");
@@ -305,7 +306,7 @@ fn a_hostile_coordinator_is_refused_as_over_https() {
     assert_eq!(uploads(), before + 1);
     // A node that is no site is nobody.
     let stranger = Identity::from_secret(&[9; 32]);
-    let poll = fedirt_protocol::envelope::Poll { seen: 0, wait_seconds: 0 };
+    let poll = envelope::Poll { seen: 0, wait_seconds: 0 };
     let sealed = envelope::seal(&study, &south, &stranger, envelope::POLL, &poll).expect("a sound test");
     let answer = hand_in(hub, PartKind::Poll, &sealed);
     assert_eq!((answer.header.site, answer.parts.len()), (None, 0));
@@ -330,4 +331,24 @@ fn a_private_study_is_carried_to_its_end() {
     let fit = consortium.fit();
     assert_eq!(fit["privacy"]["epsilon"], 1.0, "{}", fit["privacy"]);
     consortium.check_journals();
+}
+
+#[test]
+fn a_flower_project_is_written_whole_and_once() {
+    let bench = Bench::new();
+    bench.expect(0, "flower init bank --out app --socket /run/hub.sock");
+    let names = [".gitignore", "LICENSE", "README.md", "fedirt_courier", "pyproject.toml", "systemd"];
+    assert_eq!(bench.names("app"), names);
+    let project = bench.read("app/pyproject.toml");
+    for line in ["study = \"bank\"", "mailbox = \"/run/hub.sock\"", "dependencies = [\"flwr>=1.41,<1.42\"]"] {
+        assert!(project.contains(line), "{line}\n{project}");
+    }
+    for file in
+        ["README.md", "pyproject.toml", "systemd/fedirt-site.service", "systemd/flower-supernode.service"]
+    {
+        assert!(!bench.read(&format!("app/{file}")).contains('@'), "{file}");
+    }
+    let (_, told) = bench.expect(2, "flower init bank --out app");
+    assert!(told.contains("pyproject.toml"), "{told}");
+    bench.expect(2, "flower init .. --out other");
 }

@@ -4,7 +4,6 @@ use crate::args::{FlowerArgs, FlowerCommand, FlowerInitArgs};
 use crate::error::CliError;
 use crate::output::stdout;
 use crate::usage::UsageError;
-use fedirt_protocol::StudyId;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,8 +30,11 @@ pub(crate) fn run(args: &FlowerArgs) -> Result<ExitCode, CliError> {
 }
 
 fn init(args: &FlowerInitArgs) -> Result<ExitCode, CliError> {
-    if let Err(error) = StudyId::try_from(args.study.as_str()) {
-        return Err(UsageError::refused("STUDY", &args.study, error).into());
+    // The name stands in files of several formats, and homes of sites take no other names either.
+    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if args.study.is_empty() || args.study.starts_with('.') || !args.study.chars().all(fine) {
+        let needed = "letters, digits, '-', '_' and '.', not beginning with '.'";
+        return Err(UsageError::value("STUDY", &args.study, needed).into());
     }
     let default = format!("/run/fedirt/{}.sock", args.study);
     let socket = args.socket.as_ref().map_or(Ok(default.as_str()), |path| {
@@ -40,7 +42,7 @@ fn init(args: &FlowerInitArgs) -> Result<ExitCode, CliError> {
         let needed = "a path that can stand in a settings file";
         path.to_str()
             .filter(plain)
-            .ok_or_else(|| CliError::from(UsageError::value("--socket", &path.display().to_string(), needed)))
+            .ok_or_else(|| CliError::from(UsageError::value("--socket", path.display(), needed)))
     })?;
     for (name, text) in FILES {
         let text = text
