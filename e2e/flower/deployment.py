@@ -41,9 +41,30 @@ class Deployment:
         self.tls = folder / "tls"
         self.tls.mkdir()
         subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-            + ["-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", "server.key"]
-            + ["-out", "server.pem", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"],
+            [
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:P-256",
+            ]
+            + [
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=localhost",
+                "-keyout",
+                "server.key",
+            ]
+            + [
+                "-out",
+                "server.pem",
+                "-addext",
+                "subjectAltName=IP:127.0.0.1,DNS:localhost",
+            ],
             cwd=self.tls,
             check=True,
             capture_output=True,
@@ -61,7 +82,12 @@ class Deployment:
         self.start_link()
         wait_for("the SuperLink", self.answers, 120)
         execute = [BIN / "flower-superexec", "--runtime-api-address", self.address]
-        execute += ["--root-certificates", "server.pem", "--superexec-auth-secret-file", "secret"]
+        execute += [
+            "--root-certificates",
+            "server.pem",
+            "--superexec-auth-secret-file",
+            "secret",
+        ]
         self.processes["exec"] = Process("exec", execute, self.tls, self.environment)
         for site in sites:
             key = self.tls / site
@@ -104,7 +130,9 @@ class Deployment:
         environment = {**os.environ, **self.environment}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
-            sys.exit(f"flwr {' '.join(map(str, arguments))}:\n{done.stdout}\n{done.stderr}")
+            sys.exit(
+                f"flwr {' '.join(map(str, arguments))}:\n{done.stdout}\n{done.stderr}"
+            )
         return done.stdout
 
     def answers(self):

@@ -66,14 +66,18 @@ def secure():
     start = time.monotonic()
 
     def until(number):
-        wait_for(f"round {number}", lambda: study.round() >= number or study.is_over(), 900)
+        wait_for(
+            f"round {number}", lambda: study.round() >= number or study.is_over(), 900
+        )
         say(f"secure: round {study.round()}, {time.monotonic() - start:.0f} s")
 
     until(2)
     for name in ("hub", "site01"):
         study.mailboxes[name].kill()
         study.mailboxes[name].start()
-    say("secure: killed the mailboxes of the coordinator and of site01, and started them again")
+    say(
+        "secure: killed the mailboxes of the coordinator and of site01, and started them again"
+    )
     until(3)
     assert flower.kill_server_app() > 0, "no ServerApp"
     wait_for("the failed run", lambda: flower.state(run).startswith("finished"), 300)
@@ -94,7 +98,9 @@ def secure():
         f"secure: fit.json is that of `fedirt fit --secure`; {fit['exchanges']} exchanges, "
         f"{time.monotonic() - start:.0f} s with four kills"
     )
-    wait_for("the end of the run", lambda: flower.state(run) == "finished:completed", 300)
+    wait_for(
+        "the end of the run", lambda: flower.state(run) == "finished:completed", 300
+    )
     consortium.stop()
 
 
@@ -105,7 +111,9 @@ def private():
     start = time.monotonic()
     fit = consortium.finish()
     say(f"private: ε = {fit['privacy']['epsilon']}, {time.monotonic() - start:.0f} s")
-    wait_for("the run", lambda: consortium.flower.state(run) == "finished:completed", 300)
+    wait_for(
+        "the run", lambda: consortium.flower.state(run) == "finished:completed", 300
+    )
     consortium.stop()
 
 
@@ -117,10 +125,14 @@ def spy():
     shutil.copytree(consortium.app, app)
     for file in ("client_app.py", "server_app.py"):
         shutil.copy(APPS / f"spying_{file}", app / "fedirt_courier" / file)
-    (app / "fedirt_courier" / "wanted.py").write_text(f"STUDY = {str(study.folder)!r}\n")
+    (app / "fedirt_courier" / "wanted.py").write_text(
+        f"STUDY = {str(study.folder)!r}\n"
+    )
     run = flower.run(app)
     ended = wait_for(
-        "the spying run", lambda: flower.state(run).startswith("finished") and flower.log(run), 600
+        "the spying run",
+        lambda: flower.state(run).startswith("finished") and flower.log(run),
+        600,
     )
     told = [line.split("SPY ")[1] for line in ended.splitlines() if "SPY " in line]
     assert len(told) == len(study.names), ended
@@ -135,14 +147,18 @@ def hostile():
     study, flower = consortium.study, consortium.flower
     app = consortium.folder / "hostile"
     shutil.copytree(consortium.app, app)
-    shutil.copy(APPS / "hostile_server_app.py", app / "fedirt_courier" / "server_app.py")
+    shutil.copy(
+        APPS / "hostile_server_app.py", app / "fedirt_courier" / "server_app.py"
+    )
     run = flower.run(app)
     study.approve()
     fit = consortium.finish()
     assert fit == study.in_one_process(), "another fit than in one process"
     log = flower.log(run)
     refused = log.count("HOSTILE refused")
-    say(f"hostile: {log.count('HOSTILE sent')} forged parcels, {refused} refused; the same fit.json")
+    say(
+        f"hostile: {log.count('HOSTILE sent')} forged parcels, {refused} refused; the same fit.json"
+    )
     assert refused > 5 and "HOSTILE taken" not in log, log
     consortium.stop()
 
@@ -180,7 +196,9 @@ if __name__ == "__main__":
     if os.getuid() != 0:
         sys.exit("this needs root, to give the SuperNodes an account of their own")
     if not FEDIRT.exists():
-        sys.exit(f"{FEDIRT} is not there: cargo build --release, or name a program with FEDIRT")
+        sys.exit(
+            f"{FEDIRT} is not there: cargo build --release, or name a program with FEDIRT"
+        )
     wanted = sys.argv[1:] or [part for part in PARTS if part != "seconds10"]
     for part in wanted:
         if part not in PARTS:

@@ -8,7 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 export FEDIRT=${FEDIRT:-$here/../../target/release/fedirt}
 export FLOWER=${FLOWER:-$(mktemp -d /tmp/fedirt-flower.XXXXXX)}
 if [ ! -x "$FLOWER/venv/bin/flower-superlink" ]; then
-    python3 -m venv "$FLOWER/venv"
+    # A Python that every account may run, as the SuperNodes do (PYTHON names another one).
+    "${PYTHON:-/usr/bin/python3}" -m venv "$FLOWER/venv"
     "$FLOWER/venv/bin/pip" install --quiet 'flwr>=1.41,<1.42'
 fi
 chmod 755 "$FLOWER"

@@ -109,7 +109,8 @@ class Study:
         text = policy.read_text()
         policy.write_text(
             text.replace(
-                "allow_pooled_rows_inferred = false", "allow_pooled_rows_inferred = true"
+                "allow_pooled_rows_inferred = false",
+                "allow_pooled_rows_inferred = true",
             )
         )
         invitation = self.fedirt(
@@ -131,6 +132,7 @@ class Study:
         hub = sockets / "hub.sock"
         serve = ("coordinator", "mailbox", "hub", "bank", "--group", "--socket", hub)
         self.mailboxes = {"hub": self.run("hub", *serve)}
+        wait_for("the coordinator's mailbox", hub.exists, 120)
         (self.folder / "home").mkdir(mode=0o700)
         for name in self.names:
             self.enrol(name, "mailbox:", "--plan", "hub/plans/bank.toml")
@@ -138,8 +140,8 @@ class Study:
             at = sockets / f"{name}.sock"
             home = ("site", "--home", f"home/{name}", "mailbox", "bank")
             self.mailboxes[name] = self.run(name, *home, *own, "--socket", at)
-        for name in ("hub", *self.names):
-            wait_for(f"the mailbox of {name}", (sockets / f"{name}.sock").exists, 60)
+        for name in self.names:
+            wait_for(f"the mailbox of {name}", (sockets / f"{name}.sock").exists, 120)
         return hub
 
     def approve(self):
@@ -149,7 +151,9 @@ class Study:
             waiting = self.folder / "home" / name / "studies/bank/roster.json"
             wait_for(f"the roster at {name}", waiting.exists, 600)
             shown = self.site(name, "approve", "bank", status=1)
-            fingerprint = re.search(r"Fingerprint of the roster: ([\d ]+)", shown)[1].strip()
+            fingerprint = re.search(r"Fingerprint of the roster: ([\d ]+)", shown)[
+                1
+            ].strip()
             others = ",".join(other for other in self.names if other != name)
             self.site(name, "approve", "bank", fingerprint, "--called", others)
             prints.add(fingerprint)
@@ -162,14 +166,18 @@ class Study:
             port = free.getsockname()[1]
         self.coordinator("--listen", f"127.0.0.1:{port}")
         settings = self.folder / "hub/coordinator.toml"
-        settings.write_text(settings.read_text().replace("enabled = true", "enabled = false"))
+        settings.write_text(
+            settings.read_text().replace("enabled = true", "enabled = false")
+        )
         self.run("hub", "coordinator", "start", "hub")
         wait_for("the port", lambda: "Listening" in self.processes[0].log(), 60)
         for name in self.names:
             self.enrol(name, f"https://localhost:{port}")
             policy = self.folder / "home" / name / "policy.toml"
             trust = "trust_roster_from_coordinator = "
-            policy.write_text(policy.read_text().replace(trust + "false", trust + "true"))
+            policy.write_text(
+                policy.read_text().replace(trust + "false", trust + "true")
+            )
         for name in self.names:
             own = (name + ".csv", "--population", "pupils", "--yes")
             self.run(name, "site", "--home", f"home/{name}", "join", "bank", *own)
@@ -177,14 +185,19 @@ class Study:
 
     def status(self):
         """What `fedirt coordinator status` says."""
-        return json.loads(self.fedirt("coordinator", "status", "hub", "bank", "--json"))[0]
+        return json.loads(
+            self.fedirt("coordinator", "status", "hub", "bank", "--json")
+        )[0]
 
     def round(self):
         """The round that is under way."""
         return ((self.status()["turn"] or {}).get("round")) or 0
 
     def is_over(self):
-        done = (self.folder / "home" / name / "studies/bank/results/fit.json" for name in self.names)
+        done = (
+            self.folder / "home" / name / "studies/bank/results/fit.json"
+            for name in self.names
+        )
         return self.status()["phase"] == "over" and all(file.exists() for file in done)
 
     def seconds(self, limit=1800):
@@ -199,7 +212,10 @@ class Study:
     def fit(self):
         """`fit.json` without its provenance; all sites must have the coordinator's."""
         found = [self.folder / "hub/results/bank/fit.json"]
-        found += [self.folder / "home" / n / "studies/bank/results/fit.json" for n in self.names]
+        found += [
+            self.folder / "home" / n / "studies/bank/results/fit.json"
+            for n in self.names
+        ]
         fits = [json.loads(file.read_text()) for file in found]
         for fit in fits:
             fit.pop("provenance", None)
@@ -210,8 +226,12 @@ class Study:
         """No attempt was answered twice, and the chains of hashes hold."""
         for name in self.names:
             journal = self.folder / "home" / name / "studies/bank/journal.jsonl"
-            entries = [json.loads(line)["entry"] for line in journal.read_text().splitlines()]
-            turns = [str(entry["turn"]) for entry in entries if entry["event"] == "upload"]
+            entries = [
+                json.loads(line)["entry"] for line in journal.read_text().splitlines()
+            ]
+            turns = [
+                str(entry["turn"]) for entry in entries if entry["event"] == "upload"
+            ]
             assert turns and len(turns) == len(set(turns)), (name, turns)
             self.site(name, "audit")
 

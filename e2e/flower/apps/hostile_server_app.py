@@ -20,7 +20,9 @@ dice = random.Random(2026)
 def exchange(grid, node, parcel):
     """One message to one node; its answer."""
     content = RecordDict({"fedirt": ConfigRecord({"parcel": parcel})})
-    letter = Message(content, dst_node_id=node, message_type="query.exchange", ttl=600.0)
+    letter = Message(
+        content, dst_node_id=node, message_type="query.exchange", ttl=600.0
+    )
     waiting = list(grid.push_messages([letter]))
     while True:
         for reply in grid.pull_messages(waiting):
@@ -45,12 +47,22 @@ def main(grid: Grid, context: Context) -> None:
         for k, node in enumerate(nodes):
             if node in over:
                 continue
-            mail = unpack(ask(hub, pack({"ask": "take", "kind": "poll"}, [polls[node]])))[1] if node in polls else []
+            mail = (
+                unpack(ask(hub, pack({"ask": "take", "kind": "poll"}, [polls[node]])))[
+                    1
+                ]
+                if node in polls
+                else []
+            )
             if node in polls and not mail:
                 time.sleep(0.5)
                 continue
             other = last.get(nodes[(k + 1) % 3])
-            forged = {0: mail and [damaged(mail[0])], 1: other, 2: [b"FIRT\x03" + b"\0" * 40]}.get(turn % 9)
+            forged = {
+                0: mail and [damaged(mail[0])],
+                1: other,
+                2: [b"FIRT\x03" + b"\0" * 40],
+            }.get(turn % 9)
             turn += 1
             if forged:
                 header, _ = exchange(grid, node, pack({"study": study}, forged))

@@ -15,7 +15,11 @@ def main(grid: Grid, context: Context) -> None:
     while len(nodes := list(grid.get_node_ids())) < 3:
         time.sleep(1)
     content = RecordDict({"fedirt": ConfigRecord({"parcel": b""})})
-    letters = [Message(content, dst_node_id=n, message_type="query.exchange") for n in nodes]
+    letters = [
+        Message(content, dst_node_id=n, message_type="query.exchange") for n in nodes
+    ]
     for reply in grid.send_and_receive(letters):
-        said = reply.error.reason if reply.has_error() else reply.content["fedirt"]["said"]
+        said = (
+            reply.error.reason if reply.has_error() else reply.content["fedirt"]["said"]
+        )
         log(INFO, "SPY %s", said)

@@ -1,7 +1,8 @@
 """At the coordinator: goes between its mailbox and the sites'.
 
-Nothing is kept here: a run that is started again asks every site how it stands. Which site a node belongs to is known
-from signed messages alone, which the coordinator's mailbox checks; never from the node's id or from what it says.
+Nothing is kept here: a run that is started again asks every site how it stands. Which
+site a node belongs to is known from signed messages alone, which the coordinator's
+mailbox checks; never from the node's id or from what it says.
 """
 
 import time
