@@ -128,6 +128,8 @@ def spy():
     (app / "fedirt_courier" / "wanted.py").write_text(
         f"STUDY = {str(study.folder)!r}\n"
     )
+    for file in ("site01.csv", "home/site01/site.key", "hub/mailbox.key"):
+        assert (study.folder / file).exists(), f"{file}: nothing to read there"
     run = flower.run(app)
     ended = wait_for(
         "the spying run",

@@ -72,7 +72,8 @@ class Study:
 
     def __init__(self, folder, mode, sites, students=400, items=20):
         self.folder, self.mode = folder, mode
-        folder.mkdir(parents=True)
+        # What a site keeps is its own account's alone, answers too.
+        folder.mkdir(parents=True, mode=0o700)
         self.names = [f"site{k:02}" for k in range(1, sites + 1)]
         self.processes = []
         self.fedirt(
