@@ -24,6 +24,8 @@ use std::time::Duration;
 
 /// The enrolment that waits for the courier. It holds the invitation's secret.
 const ENROLMENT: &str = "enrolment.bin";
+/// Says that the study is over here, and that its results are written if it has any.
+const ENDED: &str = "ended.txt";
 
 /// What stands for the coordinator while no courier is here: the officer has the plan from the operator, an enrolment is kept for
 /// the mailbox, and nothing else can be said.
@@ -150,8 +152,8 @@ impl SiteMailbox {
     /// Whether nothing is left to do: withdrawn, or over with everything written.
     fn is_over(&self) -> Result<bool, AgentError> {
         let entries = self.study.entries()?;
-        let ended = entries.iter().any(|entry| matches!(entry.record, JournalEvent::Withdrawn));
-        Ok(ended || self.study.read(ENDED)?.is_some())
+        let withdrawn = entries.iter().any(|entry| matches!(entry.record, JournalEvent::Withdrawn));
+        Ok(withdrawn || self.study.read(ENDED)?.is_some())
     }
 
     /// One exchange with a courier. An error is for the officer; the courier learns that there is one.
@@ -229,6 +231,3 @@ impl SiteMailbox {
         Ok(request)
     }
 }
-
-/// Says that the study is over here and its results are written.
-const ENDED: &str = "ended.txt";

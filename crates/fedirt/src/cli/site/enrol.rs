@@ -42,7 +42,11 @@ fn describe(plan: &StudyPlan, refusals: &[PolicyRefusal]) -> String {
 /// How an enrolment reaches the coordinator: over HTTPS, or with the courier, and then the plan came with the invitation.
 fn way(home: &Home, invitation: &Invitation, args: &SiteEnrolArgs) -> Result<Box<dyn Transport>, CliError> {
     Ok(match (&invitation.address, &args.plan) {
-        (address @ Address::Https(_), _) => {
+        (Address::Https(_), Some(path)) => {
+            let needed = "left out here: the coordinator shows the plan itself";
+            return Err(UsageError::value("--plan", path.display(), needed).into());
+        }
+        (address @ Address::Https(_), None) => {
             Box::new(Https::new(address, invitation.authority.as_deref()).map_err(told)?)
         }
         (Address::Mailbox, Some(path)) => {
