@@ -134,3 +134,25 @@ fn five_hundred_items_and_sites_stay_small() {
         assert!(size < 3_000_000, "{model}: {size} bytes");
     }
 }
+
+#[test]
+fn large_banks_do_not_make_large_reports() {
+    let with = |items: usize| {
+        let mut fit = common::fit(Plan::default());
+        let few = fit.items.clone();
+        fit.items = (0..items)
+            .map(|j| {
+                let mut item = few[j % few.len()].clone();
+                item.name = format!("item {j}");
+                item
+            })
+            .collect();
+        fit
+    };
+    let (one, other) = (report(&with(600)), report(&with(3_000)));
+    assert!(other.len() < one.len() + 1_000, "{} after {}", other.len(), one.len());
+    assert!(
+        other.contains("The first 500 of 3,000 items are shown")
+            && !report(&with(500)).contains("are shown;")
+    );
+}

@@ -10,6 +10,7 @@ mod summary;
 mod words;
 
 use fedirt_model::fit::Fit;
+use std::borrow::Cow;
 
 use page::section;
 pub use study::{StudyPage, StudySection, study_page};
@@ -23,8 +24,35 @@ use crate::{
 const MODELS: [&str; 2] = [include_str!("../../assets/curves.js"), include_str!("../../assets/draw.js")];
 const VIEWER: &str = include_str!("../../assets/viewer.js");
 
+/// Most items that are shown one by one: a page of thousands would hardly open.
+const MOST_ITEMS: usize = 500;
+
+/// The fit with no more items than are shown one by one.
+fn shown(fit: &Fit) -> Cow<'_, Fit> {
+    if fit.items.len() <= MOST_ITEMS {
+        return Cow::Borrowed(fit);
+    }
+    let mut few = fit.clone();
+    few.items.truncate(MOST_ITEMS);
+    if let Some(items) = few.diagnostics.as_mut().and_then(|found| found.item_fit.as_mut()) {
+        items.truncate(MOST_ITEMS);
+    }
+    Cow::Owned(few)
+}
+
+/// Says that not all items are shown.
+fn not_all(out: &mut String, fit: &Fit) {
+    if fit.items.len() > MOST_ITEMS {
+        out.push_str(&format!(
+            "<p>The first {MOST_ITEMS} of {} items are shown; <code>items.csv</code> has all of them.</p>\n",
+            crate::text::count(fit.items.len() as u64)
+        ));
+    }
+}
+
 /// The report on a fit as one self-contained HTML file.
 pub fn report(fit: &Fit) -> String {
+    let few = shown(fit);
     let mut out = String::with_capacity(256 * 1024);
     page::head(&mut out, &words::title(fit));
     out.push_str("<body>\n<main>\n");
@@ -32,8 +60,11 @@ pub fn report(fit: &Fit) -> String {
     page::contents(&mut out, SECTIONS);
     summary::alarms(&mut out, fit);
     section(&mut out, "summary", "Summary", |out| summary::block(out, fit));
-    section(&mut out, "items", "Items", |out| items::table_and_viewer(out, fit));
-    section(&mut out, "check", "Is the model right?", |out| check::section(out, fit));
+    section(&mut out, "items", "Items", |out| {
+        not_all(out, fit);
+        items::table_and_viewer(out, &few);
+    });
+    section(&mut out, "check", "Is the model right?", |out| check::section(out, &few));
     section(&mut out, "test", "Test", |out| {
         figures(out, &[("test-information", test_information(fit)), ("expected-score", expected_score(fit))]);
     });
@@ -41,7 +72,8 @@ pub fn report(fit: &Fit) -> String {
         if fit.latent.shape.is_some() {
             html::figure_with_table(out, "ability-density", &ability_density(fit));
         }
-        figures(out, &[("wright-map", wright_map(fit)), ("item-parameters", item_parameters(fit))]);
+        not_all(out, fit);
+        figures(out, &[("wright-map", wright_map(&few)), ("item-parameters", item_parameters(&few))]);
     });
     section(&mut out, "sites", "Sites", |out| {
         html::figure_with_table(out, "site-effects", &site_effects(fit));
@@ -52,7 +84,7 @@ pub fn report(fit: &Fit) -> String {
     });
     summary::footer(&mut out, fit);
     out.push_str("</main>\n");
-    data::embed(&mut out, fit);
+    data::embed(&mut out, &few);
     page::close(&mut out, MODELS.into_iter().chain(page::READING).chain([VIEWER]));
     out
 }
