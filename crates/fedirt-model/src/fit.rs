@@ -59,7 +59,8 @@ pub struct Fit {
     pub numbers_sent: u64,
     /// Largest absolute gradient per student at the estimates.
     pub max_gradient: Option<f64>,
-    /// `observed` (inverse observed information) or `sandwich` (with weights).
+    /// `observed` (inverse observed information), `observed_by_item` (that of each item by itself, in large banks) or `sandwich`
+    /// (with weights).
     pub se_type: Option<String>,
     /// Largest over smallest eigenvalue of the information.
     pub condition_number: Option<f64>,
@@ -256,8 +257,9 @@ pub struct Histogram {
 pub struct Covariance {
     /// Names, such as `item.a`.
     pub names: Vec<String>,
-    /// The matrix; empty where nothing is known.
-    pub matrix: nalgebra::DMatrix<f64>,
+    /// The matrix as blocks along its diagonal: one where all covariances are known, one for each item of a large bank, none where
+    /// nothing is known.
+    pub blocks: Vec<nalgebra::DMatrix<f64>>,
 }
 
 /// What a private run promises.

@@ -119,7 +119,7 @@ struct SiteRows {
 /// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
 /// let calibration = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?;
 /// assert_eq!(calibration.fit.items.len(), 3);
-/// assert_eq!(calibration.covariance.names.len(), calibration.covariance.matrix.nrows());
+/// assert_eq!(calibration.covariance.names.len(), calibration.covariance.blocks[0].nrows());
 /// assert!(calibration.notes.is_empty() && calibration.scored_without_effect().is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,6 +1,7 @@
 //! The options of a calibration, and their validation before any data are read.
 
 use fedirt_data::{Audience, BookletItems, CodebookItem, FixedItem};
+pub use fedirt_model::centre::PAIRWISE_ITEMS;
 use fedirt_model::centre::{AlgorithmKind, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, SlopeRule};
@@ -55,22 +56,19 @@ pub struct FitOptions {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum DiagnosticsWish {
-    /// All; above [`PAIRWISE_ITEMS`] items, all but those of pairs of items.
+    /// All; above [`PAIRWISE_ITEMS`] items, all but those whose numbers grow with the square of the items.
     #[default]
     Usual,
     /// These.
     These(Vec<Diagnostic>),
 }
 
-/// Most items for which pairs are looked at unless that was asked for: the numbers grow with the square of the items.
-pub const PAIRWISE_ITEMS: usize = 500;
-
 impl DiagnosticsWish {
     /// What sites are asked for.
     pub(crate) fn of(&self, items: usize) -> Vec<Diagnostic> {
         match self {
             Self::Usual if items > PAIRWISE_ITEMS => {
-                Diagnostic::ALL.into_iter().filter(|diagnostic| !diagnostic.pairwise()).collect()
+                Diagnostic::ALL.into_iter().filter(|diagnostic| !diagnostic.grows_with_square()).collect()
             }
             Self::Usual => Diagnostic::ALL.to_vec(),
             Self::These(wanted) => wanted.clone(),

@@ -113,8 +113,8 @@ impl Tally {
             truth.push(data.truth.latent_sd);
         }
         // What is not estimated has no variance.
-        let free: Vec<usize> = (0..found.len()).filter(|&r| covariance.matrix[(r, r)] > 1e-12).collect();
-        let c = DMatrix::from_fn(free.len(), free.len(), |r, s| covariance.matrix[(free[r], free[s])]);
+        let free: Vec<usize> = (0..found.len()).filter(|&r| covariance.blocks[0][(r, r)] > 1e-12).collect();
+        let c = DMatrix::from_fn(free.len(), free.len(), |r, s| covariance.blocks[0][(free[r], free[s])]);
         let e = DVector::from_fn(free.len(), |r, _| found[free[r]] - truth[free[r]]);
         tally.wald = e.dot(&Cholesky::new(c).expect("a covariance matrix").solve(&e));
         tally.freedom = free.len() as f64;

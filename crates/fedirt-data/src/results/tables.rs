@@ -135,15 +135,29 @@ pub fn score_table(rows: &[ScoreRow]) -> Table {
     Table::new(&["form", "score", "theta", "se", "observed", "expected"], rows.iter().map(row))
 }
 
-/// Covariances of estimates, a row per estimate.
+/// Covariances of estimates: a row per estimate where all are known, a row per known pair where they come by item.
 pub fn covariance(covariance: &Covariance) -> Table {
-    let Covariance { names, matrix } = covariance;
-    let headers = std::iter::once("parameter").chain(names.iter().map(String::as_str)).map(String::from);
-    let row = |(r, name): (usize, &String)| {
-        let numbers = (0..matrix.ncols()).map(|c| Number(Some(matrix[(r, c)])));
-        std::iter::once(text(name)).chain(numbers).collect()
-    };
-    Table { headers: headers.collect(), rows: names.iter().enumerate().map(row).collect() }
+    let Covariance { names, blocks } = covariance;
+    let number = |x: f64| Number(Some(x));
+    if let [matrix] = blocks.as_slice() {
+        let headers = std::iter::once("parameter").chain(names.iter().map(String::as_str)).map(String::from);
+        let row = |(r, name): (usize, &String)| {
+            let numbers = (0..matrix.ncols()).map(|c| number(matrix[(r, c)]));
+            std::iter::once(text(name)).chain(numbers).collect()
+        };
+        return Table { headers: headers.collect(), rows: names.iter().enumerate().map(row).collect() };
+    }
+    let (mut rows, mut first) = (Vec::new(), 0);
+    for block in blocks {
+        let own = &names[first..first + block.nrows()];
+        for (r, name) in own.iter().enumerate() {
+            for (c, other) in own[..=r].iter().enumerate() {
+                rows.push(vec![text(name), text(other), number(block[(r, c)])]);
+            }
+        }
+        first += block.nrows();
+    }
+    Table::new(&["parameter1", "parameter2", "covariance"], rows)
 }
 
 /// Names of the columns of [`score_rows`].

@@ -1,5 +1,6 @@
 //! What all algorithms share: settings, the problem they solve, and how they report.
 
+use super::arrow::{Arrow, ItemBlocks};
 use super::plan::Plan;
 use super::structure::Structure;
 use crate::design::Design;
@@ -65,7 +66,13 @@ pub struct Settings {
     pub learning_rate: f64,
     /// Seed of the choice of sites, and of what is simulated for diagnostics.
     pub seed: u64,
+    /// Most items for which sums over pairs of items are asked for to find the estimates; see
+    /// [`Plan::by_item`](super::Plan::by_item).
+    pub pairwise_items: usize,
 }
+
+/// The usual [`Settings::pairwise_items`].
+pub const PAIRWISE_ITEMS: usize = 500;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -78,6 +85,7 @@ impl Default for Settings {
             client_fraction: 1.0,
             learning_rate: 1.0,
             seed: 1,
+            pairwise_items: PAIRWISE_ITEMS,
         }
     }
 }
@@ -127,13 +135,21 @@ impl EffectTotals {
     }
 }
 
+/// Minus the second derivatives of the log-likelihood over (ψ, log τ).
+pub(crate) enum Information {
+    /// All of them.
+    Full(DMatrix<f64>),
+    /// Those of each item's own parameters, and of what all items share.
+    ByItem(ItemBlocks),
+}
+
 /// Where an algorithm ended.
 pub(crate) struct Solution {
     pub point: Point,
     pub y: DVector<f64>,
     pub converged: bool,
     /// Minus the second derivatives of the log-likelihood over (ψ, log τ), where they are known.
-    pub information: Option<DMatrix<f64>>,
+    pub information: Option<Information>,
     pub totals: EffectTotals,
     /// Effects by site, where the algorithm broadcasts them.
     pub effects: Option<Vec<f64>>,
@@ -238,8 +254,10 @@ impl Problem {
         let here = self.structure.psi(y);
         let difference =
             DVector::from_iterator(here.len(), psi.iter().zip(&here).map(|(there, x)| there - x));
-        let step = self.structure.jacobian(y).svd(true, true).solve(&difference, 1e-10);
-        step.map_or_else(|_| y.clone(), |step| y + step)
+        let unit = ItemBlocks::identity(&self.design, psi.len());
+        let back = self.structure.pulled_back(y, difference.as_slice());
+        let step = Arrow::new(&self.structure, &self.design, y, &unit, 1e-10).solve(&back);
+        step.map_or_else(|| y.clone(), |step| y + step)
     }
 
     /// Largest absolute gradient per student over the free parameters in their natural form, and the items

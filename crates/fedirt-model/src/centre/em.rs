@@ -1,14 +1,19 @@
 //! EM with one Newton step on the expected complete data per round (Lange 1995), accelerated by SQUAREM
 //! (Varadhan & Roland 2008, scheme S3).
+//!
+//! In a long test all items can move together with everybody's ability, and only the population's fixed mean and SD say that they
+//! should not: plain EM needs rounds in proportion to the number of items for that. So each step also estimates mean and SD of
+//! ability and rescales (PX-EM; Liu, Rubin & Wu 1998). Work and memory at the centre grow with the number of items alone.
 
 use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution};
+use super::arrow::{Arrow, ItemBlocks};
 use super::newton::SITE_SD_FLOOR;
 use super::plan::Plan;
 use crate::exchange::{Effects, Point};
 use crate::fit::TraceEntry;
 use crate::questions::evaluate::{Curvature, EvaluateReply, PointReply};
 use crate::questions::{Ask, Evaluate, ReplyError, Start};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
 /// Longest extrapolation in any coordinate.
 const LONGEST_STEP: f64 = 1.5;
@@ -43,42 +48,69 @@ fn point(problem: &Problem, state: &State) -> Point {
     Point { psi: problem.structure.psi(&state.rows(0, n).into_owned()), site_sd }
 }
 
-/// The EM map: one Newton step on the complete data, and τ² = mean E[s²], which the gradient tells:
-/// ∂ log-likelihood/∂ log τ = Σ_k (E[s_k²]/τ² − 1).
-fn em_step(problem: &Problem, state: &State, reply: &PointReply) -> Result<State, ReplyError> {
-    let (p, n) = (problem.structure.parameters(), problem.structure.size());
+/// Longest step of an item in any of its coordinates.
+const LONGEST_ITEM_STEP: f64 = 1.0;
+
+/// Derivatives of the log-likelihood in the log of the unit of ability and in its origin, per student: what all items gain by
+/// moving together.
+///
+/// They are E[V²] − 1 and E[V] over students, by partial integration. Site effects carry the origin, and random ones scale with the
+/// unit. Items at the bound of their parameters do not move.
+fn common_gradient(problem: &Problem, psi: &[f64], gradient: &[f64], still: &[usize]) -> (f64, f64) {
+    let (design, p) = (&problem.design, problem.structure.parameters());
+    let (mut unit, mut origin) = (0.0, 0.0);
+    let moving = (0..design.len()).filter(|j| !still.contains(j));
+    for r in moving.flat_map(|j| design.span(j)) {
+        match design.slope_of(r) {
+            None => unit += psi[r] * gradient[r],
+            Some((slope, score)) => origin += psi[slope] * score * gradient[r],
+        }
+    }
+    match problem.effects {
+        Effects::None => {}
+        Effects::Fixed => origin = 0.0,
+        Effects::Random => (unit, origin) = (unit - gradient[p], 0.0),
+    }
+    (unit / problem.students, origin / problem.students)
+}
+
+/// The EM map: one Newton step on the complete data, mean and SD of ability, and τ² = mean E[s²], which the gradient
+/// tells: ∂ log-likelihood/∂ log τ = Σ_k (E[s_k²]/τ² − 1).
+fn em_step(
+    problem: &Problem,
+    state: &State,
+    reply: &PointReply,
+    still: &[usize],
+) -> Result<State, ReplyError> {
+    let (structure, design) = (&problem.structure, &problem.design);
+    let (p, n) = (structure.parameters(), structure.size());
     let y = state.rows(0, n).into_owned();
     let gradient = &reply.gradient;
     let packed = reply.complete_information.as_ref().ok_or(ReplyError::Missing("complete_information"))?;
-    let mut information = DMatrix::zeros(p, p);
-    let mut at = 0;
-    let items = (0..problem.design.len()).map(|j| problem.design.span(j));
-    for span in items.chain(std::iter::once(problem.design.parameters()..p)) {
-        for r in span.clone() {
-            for c in span.start..=r {
-                information[(r, c)] = packed[at];
-                information[(c, r)] = packed[at];
-                at += 1;
-            }
+    let information = ItemBlocks::read(design, p, packed);
+    let g = structure.pulled_back(&y, &gradient[..p]);
+    let ridge = 1e-8 * problem.students;
+    let mut step =
+        Arrow::new(structure, design, &y, &information, ridge).solve(&g).unwrap_or(g / problem.students);
+    // One item that runs away must not hold back the others.
+    structure.shorten_items(&mut step, LONGEST_ITEM_STEP);
+    for c in structure.shared_coordinates() {
+        step[c] = step[c].clamp(-LONGEST_ITEM_STEP, LONGEST_ITEM_STEP);
+    }
+    for _ in 0..20 {
+        let psi = structure.psi(&(&y + &step));
+        let refused: Vec<usize> =
+            (0..design.len()).filter(|&j| !design.model(j).admissible(&psi[design.span(j)])).collect();
+        if refused.is_empty() {
+            break;
         }
+        structure.coordinates_of(&refused).into_iter().for_each(|c| step[c] /= 2.0);
     }
-    let t = problem.structure.jacobian(&y);
-    let g = t.transpose() * DVector::from_row_slice(&gradient[..p]);
-    let mut a = t.transpose() * information * &t;
-    for r in 0..n {
-        a[(r, r)] += 1e-8 * problem.students;
-    }
-    let mut step = a.lu().solve(&g).unwrap_or_else(|| g / problem.students);
-    let size = step.amax();
-    if size > 1.0 {
-        step /= size;
-    }
-    let mut scale = 1.0;
-    while scale > 1e-6 && !problem.design.admissible(&problem.structure.psi(&(&y + scale * &step))) {
-        scale /= 2.0;
-    }
-    let mut next = y + scale * step;
-    problem.structure.clamp(&mut next);
+    let mut next = y.clone() + step;
+    let (unit, origin) = common_gradient(problem, &structure.psi(&y), gradient, still);
+    let scale = (1.0 + unit).clamp(0.25, 4.0).sqrt();
+    next = structure.rescaled(&next, scale, origin.clamp(-1.0, 1.0)).unwrap_or(next);
+    structure.clamp(&mut next);
     if state.len() > n {
         let sites = problem.site_students.len().max(1) as f64;
         let growth = (1.0 + gradient[p] / sites).max(0.1);
@@ -119,7 +151,15 @@ impl Algorithm for Em {
         }
         let items = &self.asked.rows(0, n).into_owned();
         let held = problem.structure.held(items, &gradient[..problem.structure.parameters()]);
+        let still = problem.structure.items_of(&held);
         let (norm, slowest) = problem.gradient_norm(&gradient, &held);
+        let norm = if problem.structure.rescaled(items, 1.0, 0.0).is_some() {
+            let psi = problem.structure.psi(items);
+            let (unit, origin) = common_gradient(problem, &psi, &reply.gradient, &still);
+            norm.max(unit.abs()).max(origin.abs())
+        } else {
+            norm
+        };
         trace.loglik = Some(loglik);
         trace.max_gradient = Some(norm);
         trace.slowest_items = slowest;
@@ -133,7 +173,7 @@ impl Algorithm for Em {
                 totals: EffectTotals::of(reply),
                 effects: None,
                 own_variances: None,
-                at_bound: problem.structure.items_of(&held),
+                at_bound: still,
                 held,
                 starts: Vec::new(),
             })));
@@ -147,7 +187,7 @@ impl Algorithm for Em {
             self.asked = safe;
             return Ok(self.ask(problem));
         }
-        let next = em_step(problem, &self.asked, &reply)?;
+        let next = em_step(problem, &self.asked, &reply, &still)?;
         self.cycle.push((self.asked.clone(), loglik));
         let proposal = match self.cycle.as_slice() {
             [(x0, _), (x1, loglik1)] => {

@@ -6,7 +6,9 @@
 //! Cov(ψ_c) = (I + n·B̄ᵀ) C (I + n·B̄ᵀ)ᵀ + n·nᵀ Σ(1/I_k)/K². It equals the inverse of the joint information
 //! of items and effects under Σ s = 0.
 
-use super::algorithm::{EffectTotals, Problem, Solution};
+use super::algorithm::{EffectTotals, Information, Problem, Solution};
+use super::errors_by_item::ItemCovariances;
+use crate::design::Design;
 use crate::exchange::Effects;
 use nalgebra::{Cholesky, DMatrix, DVector, SymmetricEigen};
 
@@ -16,10 +18,49 @@ const HELD: f64 = 1e15;
 /// Covariances at the solution.
 pub(crate) struct Errors {
     /// Covariance of w = (ψ centred, σ, μ, log τ).
-    pub covariance: DMatrix<f64>,
-    /// Covariance of ψ before centring, for the sites.
-    pub before_centring: DMatrix<f64>,
-    pub condition_number: f64,
+    pub covariance: Covariances,
+    /// Covariance of ψ before centring, for the sites; where it is known by item, with log τ behind.
+    pub before_centring: Covariances,
+    pub condition_number: Option<f64>,
+}
+
+/// All covariances, or those of each item's parameters.
+#[derive(Debug, Clone)]
+pub(crate) enum Covariances {
+    Full(DMatrix<f64>),
+    ByItem(ItemCovariances),
+}
+
+impl Covariances {
+    /// Of an item's parameters; none where nothing is known.
+    pub(crate) fn item(&self, design: &Design, item: usize) -> Option<DMatrix<f64>> {
+        match self {
+            Self::Full(matrix) => {
+                let span = design.span(item);
+                Some(matrix.view((span.start, span.start), (span.len(), span.len())).into_owned())
+            }
+            Self::ByItem(by_item) => by_item.items[item].clone(),
+        }
+    }
+
+    /// Of two numbers that stand behind the items' parameters; none where nothing is known of one of them.
+    pub(crate) fn shared(&self, design: &Design, r: usize, c: usize) -> Option<f64> {
+        match self {
+            Self::Full(matrix) => Some(matrix[(design.parameters() + r, design.parameters() + c)]),
+            Self::ByItem(by_item) => {
+                let known = |r: usize| by_item.shared[(r, r)] > 0.0;
+                (known(r) && known(c)).then(|| by_item.shared[(r, c)])
+            }
+        }
+    }
+
+    /// All of them, where they are known.
+    pub(crate) fn full(&self) -> Option<&DMatrix<f64>> {
+        match self {
+            Self::Full(matrix) => Some(matrix),
+            Self::ByItem(_) => None,
+        }
+    }
 }
 
 /// The origin of one linked part.
@@ -102,8 +143,11 @@ impl InverseInformation {
         for origin in &self.shifts {
             covariance += origin.variance * &origin.direction * origin.direction.transpose();
         }
-        let before_centring = raw.view((0, 0), (p, p)).into_owned();
-        Errors { covariance, before_centring, condition_number: self.condition_number }
+        Errors {
+            covariance: Covariances::Full(covariance),
+            before_centring: Covariances::Full(raw.view((0, 0), (p, p)).into_owned()),
+            condition_number: Some(self.condition_number),
+        }
     }
 
     /// Sandwich covariances from products of scores over (ψ, then log τ or the effects' ε by linked part, the latter in
@@ -118,7 +162,7 @@ impl InverseInformation {
             column += &origin.direction / (origin.sites * effect_unit);
         }
         let covariance = &map * products * map.transpose();
-        Errors { covariance, ..self.observed() }
+        Errors { covariance: Covariances::Full(covariance), ..self.observed() }
     }
 }
 
@@ -129,7 +173,9 @@ impl InverseInformation {
 pub(crate) fn centre_origin(problem: &Problem, solution: &mut Solution) {
     let design = &problem.design;
     let p = problem.structure.parameters();
-    let mut back = DMatrix::<f64>::identity(p, p);
+    // M⁻¹ is a unit matrix but for each item's own parameters.
+    let mut back: Vec<DMatrix<f64>> =
+        (0..design.len()).map(|j| DMatrix::identity(design.span(j).len(), design.span(j).len())).collect();
     for j in 0..design.len() {
         let part = problem.parts[j];
         let sites = solution.totals.sites.get(part).copied().unwrap_or(0.0);
@@ -137,19 +183,35 @@ pub(crate) fn centre_origin(problem: &Problem, solution: &mut Solution) {
             continue;
         }
         let mean = solution.totals.sum[part] / sites;
+        let first = design.offset(j);
         for r in design.span(j) {
             if let Some((slope, score)) = design.slope_of(r) {
                 solution.point.psi[r] += solution.point.psi[slope] * score * mean;
-                back[(r, slope)] = -score * mean;
+                back[j][(r - first, slope - first)] = -score * mean;
             }
         }
     }
-    if let Some(information) = &mut solution.information {
-        *information = back.transpose() * &*information * &back;
+    match &mut solution.information {
+        Some(Information::Full(information)) => {
+            let mut whole = DMatrix::<f64>::identity(p, p);
+            for (j, own) in back.iter().enumerate() {
+                let first = design.offset(j);
+                whole.view_mut((first, first), own.shape()).copy_from(own);
+            }
+            *information = whole.transpose() * &*information * &whole;
+        }
+        Some(Information::ByItem(blocks)) => {
+            for (block, own) in blocks.items.iter_mut().zip(&back) {
+                *block = own.transpose() * &*block * own;
+            }
+        }
+        None => {}
     }
     for row in solution.totals.loadings.chunks_exact_mut(p) {
-        let moved = back.transpose() * DVector::from_row_slice(row);
-        row.copy_from_slice(moved.as_slice());
+        for (j, own) in back.iter().enumerate() {
+            let moved = own.transpose() * DVector::from_row_slice(&row[design.span(j)]);
+            row[design.span(j)].copy_from_slice(moved.as_slice());
+        }
     }
     let (sd, mean) = (problem.structure.sd(&solution.y), problem.structure.mean(&solution.y));
     solution.y = problem.structure.coordinates(&solution.point.psi, sd, mean);
@@ -190,5 +252,5 @@ pub(crate) fn item_covariance(
     information: &DMatrix<f64>,
 ) -> Option<DMatrix<f64>> {
     let inverse = InverseInformation::new(problem, y, information, &EffectTotals::default(), &[])?;
-    Some(inverse.observed().before_centring)
+    inverse.observed().before_centring.full().cloned()
 }

@@ -4,11 +4,13 @@
 //! again or finishes. It neither knows nor cares how requests reach the sites.
 
 mod algorithm;
+mod arrow;
 mod averaging;
 mod bfgs;
 mod calibration;
 mod em;
 mod errors;
+mod errors_by_item;
 mod graph;
 mod lbfgs;
 mod meta;
@@ -24,7 +26,7 @@ mod start;
 mod structure;
 
 pub(crate) use algorithm::symmetric;
-pub use algorithm::{AlgorithmKind, Settings};
+pub use algorithm::{AlgorithmKind, PAIRWISE_ITEMS, Settings};
 pub use calibration::{Calibration, CalibrationStep};
 pub use graph::linked_parts;
 pub(crate) use newton::LocalNewton;

@@ -5,7 +5,9 @@
 //! [`Structure`](super::structure::Structure), with eigenvalues in absolute value, so that it climbs even
 //! where the information is not positive.
 
-use super::algorithm::{Algorithm, EffectTotals, ErrorSource, Next, Problem, Settings, Solution, symmetric};
+use super::algorithm::{
+    Algorithm, EffectTotals, ErrorSource, Information, Next, Problem, Settings, Solution, symmetric,
+};
 use super::plan::Plan;
 use super::structure::Structure;
 use crate::design::Design;
@@ -128,7 +130,7 @@ impl Newton {
             point: Point { psi: problem.structure.psi(&y), site_sd: tau },
             y,
             converged,
-            information: Some(reply.information.clone()),
+            information: Some(Information::Full(reply.information.clone())),
             totals,
             effects: None,
             own_variances: None,
@@ -392,9 +394,12 @@ impl LocalNewton {
         loop {
             match newton.next(&problem, reply.take(), &mut trace)? {
                 Next::Done(solution) => {
-                    let covariance = solution.information.and_then(|information| {
-                        super::errors::item_covariance(&problem, &solution.y, &information)
-                    });
+                    let covariance = match solution.information {
+                        Some(Information::Full(information)) => {
+                            super::errors::item_covariance(&problem, &solution.y, &information)
+                        }
+                        Some(Information::ByItem(_)) | None => None,
+                    };
                     return Ok(Self { psi: solution.point.psi, covariance });
                 }
                 Next::Ask(question) => {

@@ -8,7 +8,6 @@ use crate::design::{Design, DesignItem, MAX_CATEGORIES};
 use crate::exchange::Effects;
 use crate::fit::Warning;
 use crate::items::{self, SlopeRule};
-use nalgebra::DMatrix;
 
 pub(super) fn warning(code: &str, message: String) -> Warning {
     Warning { code: code.to_owned(), message }
@@ -169,14 +168,14 @@ pub(super) fn at_one_end(sites: &[Enrolled], design: &Design, site: &Enrolled) -
 pub(super) fn used_categories(
     plan: &Plan,
     provisional: &Design,
-    table: &DMatrix<f64>,
+    counts: &[f64],
     warnings: &mut Vec<Warning>,
 ) -> Result<(Design, Vec<usize>, Vec<usize>), CentreError> {
     let (mut items, mut kept_items, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     let (mut constant, mut closed) = (Vec::new(), Vec::new());
     for (j, item) in provisional.items().iter().enumerate() {
         let plan = &plan.items[item.column];
-        let used: Vec<usize> = provisional.cell_span(j).filter(|&r| table[(r, r)] > 0.0).collect();
+        let used: Vec<usize> = provisional.cell_span(j).filter(|&r| counts[r] > 0.0).collect();
         // Given parameters fix the categories.
         if plan.anchor.is_some() {
             kept.extend(provisional.cell_span(j));
@@ -266,6 +265,19 @@ pub(super) fn warn_of_parts(
     let message =
         format!("the items fall into {count} parts that no site links: {}; {consequence}", named.join(" "));
     Some(warning("unlinked_parts", message))
+}
+
+/// What is different in a large bank.
+pub(super) fn warn_of_large_bank(plan: &Plan) -> Option<Warning> {
+    plan.by_item().then(|| {
+        warning(
+            "large_bank",
+            format!(
+                "with more than {} items nothing is asked about pairs of items: estimates come from EM, and standard errors are those of each item by itself, as if the other items were known; they are a little too small where students answered many of the items, and the SD and mean of ability have none",
+                plan.settings.pairwise_items
+            ),
+        )
+    })
 }
 
 pub(super) fn warn_of_small_sites(effects: Effects, sites: &[Enrolled]) -> Option<Warning> {

@@ -1,7 +1,7 @@
 //! A finished calibration, and `fit.json` from it.
 
 use super::algorithm::{Problem, Solution};
-use super::errors::Errors;
+use super::errors::{Covariances, Errors};
 use super::plan::{Enrolled, Plan};
 use super::report_items::{Scale, report_items};
 use super::report_sites::{centre_remainder, published_effects, report_sites};
@@ -11,6 +11,7 @@ use crate::fit::{
     Curve, Diagnostics, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, LatentParameter, LatentShape,
     Quadrature, TraceEntry, Warning, common_model,
 };
+use crate::items::{Curves, Order};
 use crate::population::{Component, Population};
 use crate::questions::close::CloseReply;
 use crate::statistics::Mode;
@@ -25,8 +26,8 @@ pub struct Outcome {
     pub items: Vec<FitItem>,
     /// Sites.
     pub sites: Vec<FitSite>,
-    /// Covariance of the reported (a, d) of all calibrated items, then σ, μ and log τ; empty without information.
-    pub covariance: DMatrix<f64>,
+    /// Covariance of the reported (a, d) of all calibrated items, then σ, μ and log τ; none without information.
+    covariance: Option<Covariances>,
     /// Name of each row of the covariance.
     pub covariance_names: Vec<String>,
     /// Distribution of ability.
@@ -90,14 +91,18 @@ impl Outcome {
         let items =
             report_items(problem, plan, &solution, &scale, reported.as_ref(), &reply.answers, &mut warnings);
         let sites = report_sites(sites, &effects, &mut warnings);
-        let p = problem.structure.parameters();
-        let se = |at: usize| reported.as_ref().map(|c| c[(at, at)].max(0.0).sqrt());
+        let population = problem.structure.parameters() - problem.design.parameters();
+        let shared = |r: usize, c: usize| reported.as_ref()?.shared(&problem.design, r, c);
+        let se = |at: usize| shared(at, at).map(|variance| variance.max(0.0).sqrt());
         let site_sd = (problem.effects == Effects::Random).then(|| {
             let value = solution.point.site_sd * scale.sd;
             // Var of σ·τ from (σ, log τ).
-            let variance = reported.as_ref().map(|c| {
+            let (sd, tau) = (population, population + 2);
+            let variance = shared(tau, tau).map(|own| {
                 let (ds, dt) = (solution.point.site_sd, value);
-                ds * ds * c[(p, p)] + 2.0 * ds * dt * c[(p, p + 2)] + dt * dt * c[(p + 2, p + 2)]
+                let with_sd = shared(sd, sd).zip(shared(sd, tau));
+                let with_sd = with_sd.map_or(0.0, |(sd, both)| ds * ds * sd + 2.0 * ds * dt * both);
+                with_sd + dt * dt * own
             });
             // At the floor the estimate is a bound, and has no error.
             let floor = solution.point.site_sd <= super::newton::SITE_SD_FLOOR * 1.0001;
@@ -111,6 +116,7 @@ impl Outcome {
                 message: format!("no difference between sites can be told: their SD rests at its floor of {value:.3}, and effects and their errors mean little"),
             });
         }
+        warnings.extend(coarse_grid(problem, plan, &solution.point.psi, reply));
         // Several starts of the population are no sign of two solutions.
         if plan.population.is_normal()
             && let [best, second, ..] = solution.starts[..]
@@ -146,11 +152,11 @@ impl Outcome {
             latent: Latent {
                 mean: scale.mean,
                 sd: scale.sd,
-                se_sd: se(p).filter(|_| problem.structure.sd_is_free()),
-                se_mean: se(p + 1).filter(|_| problem.structure.mean_is_free()),
+                se_sd: se(population).filter(|_| problem.structure.sd_is_free()),
+                se_mean: se(population + 1).filter(|_| problem.structure.mean_is_free()),
                 shape: latent_shape(problem, &plan.population, &scale, &solution.point.psi, &se),
             },
-            covariance: reported.unwrap_or_else(|| DMatrix::zeros(0, 0)),
+            covariance: reported,
             site_sd,
             loglik: reply.loglik,
             max_gradient: problem
@@ -158,7 +164,7 @@ impl Outcome {
                 .0,
             npar: problem.structure.size() + fixed_sites,
             converged: solution.converged,
-            condition_number: errors.map(|e| e.condition_number).filter(|c| c.is_finite()),
+            condition_number: errors.and_then(|e| e.condition_number).filter(|c| c.is_finite()),
             curves,
             histogram,
             students: reply.students as u64,
@@ -184,13 +190,33 @@ impl Outcome {
 
     /// Covariance of all (a, d), and of the SD, the mean and the log SD of sites where they are estimated.
     pub fn covariance_table(&self) -> crate::fit::Covariance {
-        let (matrix, population) = (&self.covariance, self.design.parameters());
-        let kept: Vec<usize> =
-            (0..matrix.nrows()).filter(|&r| r < population || matrix[(r, r)] > 0.0).collect();
-        crate::fit::Covariance {
-            names: kept.iter().map(|&r| self.covariance_names[r].clone()).collect(),
-            matrix: DMatrix::from_fn(kept.len(), kept.len(), |r, c| matrix[(kept[r], kept[c])]),
+        let population = self.design.parameters();
+        let chosen = |matrix: &DMatrix<f64>, kept: &[usize]| {
+            DMatrix::from_fn(kept.len(), kept.len(), |r, c| matrix[(kept[r], kept[c])])
+        };
+        let mut out = crate::fit::Covariance::default();
+        match &self.covariance {
+            None => {}
+            Some(Covariances::Full(matrix)) => {
+                let kept: Vec<usize> =
+                    (0..matrix.nrows()).filter(|&r| r < population || matrix[(r, r)] > 0.0).collect();
+                out.names = kept.iter().map(|&r| self.covariance_names[r].clone()).collect();
+                out.blocks = vec![chosen(matrix, &kept)];
+            }
+            Some(Covariances::ByItem(by_item)) => {
+                for (j, own) in by_item.items.iter().enumerate() {
+                    if let Some(own) = own {
+                        out.names.extend_from_slice(&self.covariance_names[self.design.span(j)]);
+                        out.blocks.push(own.clone());
+                    }
+                }
+                let shared = &by_item.shared;
+                let kept: Vec<usize> = (0..shared.nrows()).filter(|&r| shared[(r, r)] > 0.0).collect();
+                out.names.extend(kept.iter().map(|r| self.covariance_names[population + r].clone()));
+                out.blocks.push(chosen(shared, &kept));
+            }
         }
+        out
     }
 
     /// `fit.json`.
@@ -242,14 +268,49 @@ impl Outcome {
     fn se_type(&self) -> Option<&'static str> {
         if self.algorithm == "meta" {
             Some("meta")
-        } else if self.covariance.is_empty() {
-            None
-        } else if self.weighted {
-            Some("sandwich")
         } else {
-            Some("observed")
+            match &self.covariance {
+                None => None,
+                Some(Covariances::ByItem(_)) => Some("observed_by_item"),
+                Some(Covariances::Full(_)) if self.weighted => Some("sandwich"),
+                Some(Covariances::Full(_)) => Some("observed"),
+            }
         }
     }
+}
+
+/// Errors of sums over nodes a distance h apart are of the order exp(−2π²(σ/h)²) for a posterior of SD σ: below this ratio σ/h
+/// they show in the third digit.
+const COARSEST: f64 = 0.6;
+
+/// The nodes are too far apart for what the students' answers tell of their ability. The posterior's precision is 1 and
+/// the information of the items that a student answered, on average, where it is greatest within two SDs of the mean.
+fn coarse_grid(problem: &Problem, plan: &Plan, psi: &[f64], reply: &CloseReply) -> Option<Warning> {
+    let design = &problem.design;
+    let abilities: Vec<f64> = (-8..=8).map(|n| 0.25 * f64::from(n)).collect();
+    let mut precision = vec![1.0; abilities.len()];
+    for j in 0..design.len() {
+        let (own, model) = (&psi[design.span(j)], design.model(j));
+        let curves = Curves::new(model, design.categories(j), own, &abilities, Order::Score);
+        let share = reply.answers[j] / reply.students.max(1.0);
+        for c in 0..curves.categories() {
+            let (log_p, score) = (curves.log_p(c), curves.score(c, curves.ability()));
+            for (precision, (log_p, score)) in precision.iter_mut().zip(log_p.iter().zip(score)) {
+                *precision += share * log_p.exp() * score * score;
+            }
+        }
+    }
+    let sd = precision.iter().fold(1.0f64, |most, x| most.max(*x)).sqrt().recip();
+    let grid = plan.population.grid();
+    let spacing = 2.0 * grid.range / (grid.nodes.max(2) - 1) as f64;
+    // An odd number, so that there is a node in the middle.
+    let enough = 2 * (grid.range / sd).ceil() as usize + 1;
+    (sd < COARSEST * spacing).then(|| Warning {
+        code: "coarse_grid".into(),
+        message: format!(
+            "students answered so many items that abilities are known to within {sd:.2}, and the nodes are {spacing:.2} apart: estimates depend on where the nodes lie; take more of them (--nodes {enough})"
+        ),
+    })
 }
 
 /// The gradient without an SD of random effects that rests on its floor.
@@ -275,11 +336,9 @@ fn latent_shape(
     if population.is_normal() {
         return None;
     }
-    let first = problem.design.parameters();
-    let estimates = &psi[first..];
+    let estimates = &psi[problem.design.parameters()..];
     let grid = population.at(estimates);
-    let parameter =
-        |(h, name): (usize, String)| LatentParameter { name, estimate: estimates[h], se: se(first + h) };
+    let parameter = |(h, name): (usize, String)| LatentParameter { name, estimate: estimates[h], se: se(h) };
     let weights: Vec<f64> = grid.log_weights().iter().map(|w| w.exp()).collect();
     let [skewness, kurtosis] =
         [3, 4].map(|power| grid.nodes().iter().zip(&weights).map(|(v, w)| w * v.powi(power)).sum::<f64>());

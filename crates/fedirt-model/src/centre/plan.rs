@@ -1,6 +1,6 @@
 //! What is to be calibrated: the items, the assumptions, what the coordinator may see, and who has enrolled.
 
-use super::algorithm::Settings;
+use super::algorithm::{AlgorithmKind, Settings};
 use super::structure::Anchor;
 use crate::exchange::Effects;
 use crate::population::Population;
@@ -40,6 +40,21 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether the bank has so many items that nothing is asked about pairs of them: numbers that grow with the square of the items
+    /// would be too many. Then Newton, which needs them, makes way for EM, and standard errors are those of each item by itself.
+    /// It follows from the plan alone, so that coordinator, sites and previews agree on it.
+    pub fn by_item(&self) -> bool {
+        self.items.len() > self.settings.pairwise_items
+    }
+
+    /// The algorithm that is used.
+    pub fn algorithm(&self) -> AlgorithmKind {
+        match self.settings.algorithm {
+            AlgorithmKind::Newton if self.by_item() => AlgorithmKind::Em,
+            as_planned => as_planned,
+        }
+    }
+
     /// Most points of one evaluation: the starting points that are compared, each with every start of the population.
     pub fn most_points(&self) -> usize {
         self.settings.starts * self.population.starts().len()

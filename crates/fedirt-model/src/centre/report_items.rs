@@ -4,7 +4,10 @@
 //! slope. What else is reported (difficulties, named parameters) and its errors follow by the delta method.
 
 use super::algorithm::{Problem, Solution};
+use super::errors::Covariances;
+use super::errors_by_item::ItemCovariances;
 use super::plan::Plan;
+use crate::design::Design;
 use crate::fit::{FitItem, Warning};
 use crate::items::default_model;
 use nalgebra::DMatrix;
@@ -27,30 +30,47 @@ impl Scale {
 
     /// Covariance of the reported parameters, σ, μ, log τ from that of (ψ, σ, μ, log τ); the population's
     /// parameters are free of the unit.
-    pub(super) fn covariance(
-        &self,
-        problem: &Problem,
-        psi: &[f64],
-        covariance: &DMatrix<f64>,
-    ) -> DMatrix<f64> {
+    pub(super) fn covariance(&self, problem: &Problem, psi: &[f64], covariance: &Covariances) -> Covariances {
         let design = &problem.design;
         let p = problem.structure.parameters();
-        let mut map = DMatrix::identity(p + 3, p + 3);
-        for r in 0..design.parameters() {
-            match design.slope_of(r) {
-                None => {
-                    map[(r, r)] = 1.0 / self.sd;
-                    map[(r, p)] = -(psi[r] / self.sd) / self.sd;
+        match covariance {
+            Covariances::Full(covariance) => {
+                let mut map = DMatrix::identity(p + 3, p + 3);
+                for r in 0..design.parameters() {
+                    self.map_parameter(design, r, |c, x| map[(r, c)] = x);
+                    match design.slope_of(r) {
+                        None => map[(r, p)] = -(psi[r] / self.sd) / self.sd,
+                        Some((slope, score)) => {
+                            let a = psi[slope] / self.sd;
+                            map[(r, p)] = score * self.mean * a / self.sd;
+                            map[(r, p + 1)] = -a * score;
+                        }
+                    }
                 }
-                Some((slope, score)) => {
-                    let a = psi[slope] / self.sd;
-                    map[(r, slope)] = -score * self.mean / self.sd;
-                    map[(r, p)] = score * self.mean * a / self.sd;
-                    map[(r, p + 1)] = -a * score;
-                }
+                Covariances::Full(&map * covariance * map.transpose())
+            }
+            Covariances::ByItem(by_item) => {
+                let own = |(j, own): (usize, &Option<DMatrix<f64>>)| {
+                    let own = own.as_ref()?;
+                    let first = design.offset(j);
+                    let mut map = DMatrix::identity(own.nrows(), own.nrows());
+                    for r in design.span(j) {
+                        self.map_parameter(design, r, |c, x| map[(r - first, c - first)] = x);
+                    }
+                    Some(&map * own * map.transpose())
+                };
+                let items = by_item.items.iter().enumerate().map(own).collect();
+                Covariances::ByItem(ItemCovariances { items, shared: by_item.shared.clone() })
             }
         }
-        &map * covariance * map.transpose()
+    }
+
+    /// How a reported parameter changes with the parameters of its item, at given SD and mean of ability.
+    fn map_parameter(&self, design: &Design, r: usize, mut set: impl FnMut(usize, f64)) {
+        match design.slope_of(r) {
+            None => set(r, 1.0 / self.sd),
+            Some((slope, score)) => set(slope, -score * self.mean / self.sd),
+        }
     }
 }
 
@@ -60,7 +80,7 @@ pub(super) fn report_items(
     plan: &Plan,
     solution: &Solution,
     scale: &Scale,
-    covariance: Option<&DMatrix<f64>>,
+    covariance: Option<&Covariances>,
     answers: &[f64],
     warnings: &mut Vec<Warning>,
 ) -> Vec<FitItem> {
@@ -87,7 +107,7 @@ pub(super) fn report_items(
         }
         let block = covariance
             .filter(|_| !problem.structure.is_anchored(j))
-            .map(|c| c.view((span.start, span.start), (span.len(), span.len())).into_owned());
+            .and_then(|covariance| covariance.item(design, j));
         let free: Vec<bool> = span.clone().map(|r| problem.structure.is_free(r)).collect();
         entry.set_estimates(model, &psi, block.as_ref(), &free);
         if let Some(variances) = &solution.own_variances {

@@ -9,9 +9,10 @@ use super::meta::Meta;
 use super::newton::Newton;
 use super::plan::Plan;
 use crate::exchange::{Effects, Point, Request};
+use crate::questions::diagnose::Diagnostic;
 use crate::questions::evaluate::Curvature;
 use crate::questions::start::BetweenSites;
-use crate::questions::{Ask, Close, Diagnose, Evaluate, Products};
+use crate::questions::{Ask, Close, Counts, Diagnose, Evaluate, Products};
 
 /// A stage of a calibration. In each stage the same question is asked, once or in several rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,8 +114,11 @@ impl Schedule {
             ErrorSource::ExtraRound => true,
             ErrorSource::Itself => false,
         };
+        let by_item = plan.by_item();
+        let opening =
+            if by_item && !plan.diagnostics.contains(&Diagnostic::Pairs) { Counts.into() } else { opening };
         let between = plan.secrecy.between();
-        let robust = weighted && errors != ErrorSource::Itself;
+        let robust = weighted && !by_item && errors != ErrorSource::Itself;
         let withheld = effects == Effects::Random && between == BetweenSites::Withheld;
         Self {
             opening,
@@ -123,7 +127,7 @@ impl Schedule {
             totals_once,
             information: asks_information.then(|| Evaluate {
                 points: Vec::new(),
-                curvature: Curvature::Observed,
+                curvature: if by_item { Curvature::ObservedByItem } else { Curvature::Observed },
                 effect_totals: true,
             }),
             products: (robust && !withheld).then(|| Products {

@@ -297,6 +297,18 @@ fn weighted_pairs(design: &Design, pairs: &DMatrix<f64>, m: &Moments) -> DMatrix
     })
 }
 
+/// Starting values from counts of categories alone: slopes of 1, and intercepts that agree with the counts.
+pub(crate) fn from_counts(design: &Design, counts: &[f64], between: f64) -> Start {
+    let numbers = category_numbers(design);
+    let item = |j: usize| {
+        let cells = design.cell_span(j);
+        let total: f64 = counts[cells.clone()].iter().map(|n| n + 0.5).sum();
+        let shares: Vec<f64> = counts[cells.clone()].iter().map(|n| (n + 0.5) / total).collect();
+        design.model(j).start(1.0, &numbers[cells], &shares)
+    };
+    Start { candidates: vec![(0..design.len()).flat_map(item).collect()], between }
+}
+
 /// Starting values from the first round's sums.
 pub(crate) fn start(design: &Design, sums: &StartSums) -> Start {
     let numbers = category_numbers(design);

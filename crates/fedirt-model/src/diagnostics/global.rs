@@ -83,7 +83,7 @@ pub(super) fn global_fit(
     observed: &DMatrix<f64>,
     students: f64,
 ) -> Result<GlobalFit, NoGlobalFit> {
-    let Fitted { design, psi, grid, jacobian, .. } = fitted;
+    let Fitted { design, psi, grid, .. } = fitted;
     let layout = Layout { design };
     let (items, size) = (design.len(), layout.len());
     let block = |j: usize, l: usize| {
@@ -97,6 +97,7 @@ pub(super) fn global_fit(
     if size > MOST_MOMENTS {
         return Err(NoGlobalFit::TooLarge);
     }
+    let jacobian = (fitted.jacobian)();
     let parameters = jacobian.ncols();
     if size <= parameters {
         return Err(NoGlobalFit::NoDegreesOfFreedom);
@@ -136,7 +137,7 @@ pub(super) fn global_fit(
     let residual = &observed_moments - &moments;
     let root = cholesky::factor(covariance(&layout, &at, &weights, &given, &moments));
     let root = root.ok_or(NoGlobalFit::Singular)?;
-    let derivatives = derivatives(&layout, &at, &weights, psi.len(), &given, grid) * *jacobian;
+    let derivatives = derivatives(&layout, &at, &weights, psi.len(), &given, grid) * jacobian;
     let singular = NoGlobalFit::Singular;
     let scaled = root.solve_lower_triangular(&derivatives).ok_or(singular)?;
     let whitened = root.solve_lower_triangular(&residual).ok_or(singular)?;

@@ -19,7 +19,7 @@ mod sum_scores;
 pub(crate) use pair_tables::expected_counts;
 pub(crate) use sum_scores::highest;
 
-use crate::centre::symmetric;
+use crate::centre::{PAIRWISE_ITEMS, symmetric};
 use crate::design::Design;
 use crate::exchange::Effects;
 use crate::fit::{Diagnostics, NotAvailable};
@@ -37,8 +37,8 @@ pub(crate) struct Fitted<'a> {
     pub names: &'a [String],
     /// Their parameters for standardised ability, and behind them those of the population.
     pub psi: &'a [f64],
-    /// The derivatives of these in the free parameters.
-    pub jacobian: &'a DMatrix<f64>,
+    /// The derivatives of these in the free parameters, a matrix that is made where it is needed.
+    pub jacobian: &'a (dyn Fn() -> DMatrix<f64> + Sync),
     /// Free parameters of each item.
     pub free: Vec<usize>,
     /// Distribution of ability.
@@ -63,6 +63,14 @@ pub(crate) struct Fitted<'a> {
 
 /// Why diagnostics are missing that sites were not asked for.
 const NOT_ASKED: &str = "it was not asked for";
+
+/// The same in banks in which they are left out by themselves.
+const LARGE: &str = "it was not asked for: in a bank this large, numbers that grow with the square of the items are left out unless they are asked for by name";
+
+/// Why a kind of diagnostics is missing that sites were not asked for.
+fn not_asked(fitted: &Fitted<'_>, diagnostic: Diagnostic) -> &'static str {
+    if diagnostic.grows_with_square() && fitted.design.len() > PAIRWISE_ITEMS { LARGE } else { NOT_ASKED }
+}
 
 /// Why tests are missing where students carry weights.
 const WEIGHTED: &str = "students carry weights, under which the distribution of the statistic is not known";
@@ -90,7 +98,7 @@ pub(crate) fn diagnose(
     ];
     for (name, _, diagnostic) in missing.into_iter().filter(|(_, missing, _)| *missing) {
         let asked = fitted.wanted.contains(&diagnostic);
-        let reason = if asked { "too few students or answers" } else { NOT_ASKED };
+        let reason = if asked { "too few students or answers" } else { not_asked(fitted, diagnostic) };
         out.not_available.push(NotAvailable::new(name, reason));
     }
     let found = findings::findings(&out, reply.students);
@@ -104,7 +112,7 @@ fn scores(fitted: &Fitted<'_>, reply: &DiagnoseReply, out: &mut Diagnostics) {
         out.not_available.extend(["S_X2", "score_table"].map(|name| NotAvailable::new(name, reason)));
     };
     let (Some(counts), Some(observed)) = (&reply.score_counts, &reply.score_table) else {
-        return missing(if fitted.weighted { WEIGHTED } else { NOT_ASKED });
+        return missing(if fitted.weighted { WEIGHTED } else { not_asked(fitted, Diagnostic::Scores) });
     };
     let complete: f64 = counts.iter().sum();
     if complete < 2.0 {
@@ -134,7 +142,7 @@ fn pairs(fitted: &Fitted<'_>, reply: &DiagnoseReply, tables: Option<&DMatrix<f64
         out.not_available.extend(names.iter().map(|name| NotAvailable::new(name, reason)));
     };
     if !fitted.wanted.contains(&Diagnostic::Pairs) {
-        return missing(&["ld", "global", "classical", "alpha"], NOT_ASKED);
+        return missing(&["ld", "global", "classical", "alpha"], not_asked(fitted, Diagnostic::Pairs));
     }
     let Some(tables) = tables else {
         return missing(

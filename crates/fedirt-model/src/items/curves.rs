@@ -22,7 +22,6 @@ impl Curves {
         let q = t.len();
         let width = psi.len() + 1;
         let by_row = model.one_slope().is_some_and(|model| model.divides_by_total());
-        let mut node = Node::new(categories, psi.len(), 1, order);
         let mut out = Self {
             categories,
             parameters: psi.len(),
@@ -35,6 +34,7 @@ impl Curves {
             out.divide_by_total(psi, t, order);
             return out;
         }
+        let mut node = Node::new(categories, psi.len(), 1, order);
         for (n, t) in t.iter().enumerate() {
             model.node(psi, std::slice::from_ref(t), order, &mut node);
             for c in 0..categories {

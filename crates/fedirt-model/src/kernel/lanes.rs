@@ -83,6 +83,26 @@ pub(crate) fn add_rows_twice(
     }
 }
 
+/// row += table[cell], for every cell of a list.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+pub(crate) fn add_listed(row: &mut [f64], cells: &[u32], table: &[f64]) {
+    let width = row.len();
+    for &cell in cells {
+        let add = &table[cell as usize * width..][..width];
+        row.iter_mut().zip(add).for_each(|(x, a)| *x += a);
+    }
+}
+
+/// sums[cell] += row, for every cell of a list.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+pub(crate) fn scatter_listed(row: &[f64], cells: &[u32], sums: &mut [f64]) {
+    let width = row.len();
+    for &cell in cells {
+        let sum = &mut sums[cell as usize * width..][..width];
+        sum.iter_mut().zip(row).for_each(|(s, x)| *s += x);
+    }
+}
+
 /// Turns log joint densities into posteriors, in place; writes log Σ_n exp(·) of each row.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 pub(crate) fn normalise(rows: &mut [f64], width: usize, log_marginal: &mut [f64]) {

@@ -22,7 +22,7 @@ const OWN_EFFECT: Statistic = Statistic::by_site(
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EffectErrors {
     /// Covariance of the item parameters before centring (with random effects, of them and log τ), lower triangle
-    /// row by row.
+    /// row by row; in large banks the triangles of each item's block, and of what stands behind the items.
     pub covariance: Vec<f64>,
     /// Mean derivative of the effects in the item parameters, one row per linked part.
     pub mean_loadings: Vec<f64>,
@@ -39,12 +39,46 @@ pub struct EffectErrors {
 }
 
 impl EffectErrors {
+    /// The sizes of the blocks in which the covariance comes; none if they are not those of the request.
+    fn blocks(&self, request: &Request) -> Option<Vec<usize>> {
+        let size = request.coordinates();
+        let items = (0..request.design.len()).map(|j| request.design.span(j).len());
+        let by_item: Vec<usize> = items.chain([size - request.design.parameters()]).collect();
+        [vec![size], by_item]
+            .into_iter()
+            .find(|blocks| blocks.iter().map(|size| triangle(*size)).sum::<usize>() == self.covariance.len())
+    }
+
+    /// Whether the covariance is known by item only.
+    fn is_by_item(&self, request: &Request) -> bool {
+        self.blocks(request).is_some_and(|blocks| blocks.len() > 1)
+    }
+
+    /// The covariance times a vector.
+    pub(crate) fn times(&self, request: &Request, x: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; x.len()];
+        let (mut at, mut first) = (0, 0);
+        for size in self.blocks(request).unwrap_or_default() {
+            for r in first..first + size {
+                for c in first..=r {
+                    out[r] += self.covariance[at] * x[c];
+                    if c < r {
+                        out[c] += self.covariance[at] * x[r];
+                    }
+                    at += 1;
+                }
+            }
+            first += size;
+        }
+        out
+    }
+
     fn check(&self, request: &Request) -> Result<(), Malformed> {
         let (p, parts) = (request.parameters(), request.part_count());
         let size = request.coordinates();
         let none_or = |numbers: &[f64], len: usize| numbers.is_empty() || numbers.len() == len;
         let random = request.effects == Effects::Random;
-        let fine = self.covariance.len() == triangle(size)
+        let fine = self.blocks(request).is_some()
             && self.sd_gradient.len() <= size
             && (random || (self.sites.len() == parts && self.variances.len() == parts))
             && (random || self.mean_loadings.len() == parts * p)
@@ -144,13 +178,17 @@ impl SumQuestion for Close {
                 let posterior = (i.square - i.mean * i.mean).max(0.0);
                 own = [i.mean * sd, posterior.sqrt() * sd];
                 if let Some(errors) = &self.errors {
-                    own[1] = posterior_error(errors, &i.loading, i.mean, posterior, sd);
+                    own[1] = posterior_error(site.request, errors, &i.loading, i.mean, posterior, sd);
                 }
                 (i.evaluation.loglik, i.evaluation.gradient, i.mean)
             }
             (Effects::Fixed, None) if site.data.no_finite_effect(Some(psi)) => (0.0, vec![0.0; p], 0.0),
             (Effects::Fixed, None) => {
-                let depth = if self.errors.is_some() { Depth::Observed } else { Depth::Gradient };
+                let depth = match &self.errors {
+                    None => Depth::Gradient,
+                    Some(errors) if errors.is_by_item(site.request) => Depth::ObservedByItem,
+                    Some(_) => Depth::Observed,
+                };
                 let profiled = site.data.profile(psi, site.population, depth);
                 let finite = profiled.s.abs() < EFFECT_BOUND;
                 own[0] = if finite { profiled.s * sd } else { 0.0 };

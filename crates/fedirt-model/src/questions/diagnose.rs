@@ -56,11 +56,12 @@ impl Diagnostic {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Reliability, Self::ItemFit, Self::Q3, Self::Scores, Self::Pairs];
 
-    /// Whether there is a number for each pair of items.
-    pub fn pairwise(self) -> bool {
+    /// Whether its numbers grow with the square of the items: there are some for each pair of items, or for each category and sum
+    /// score.
+    pub fn grows_with_square(self) -> bool {
         match self {
-            Self::Q3 | Self::Pairs => true,
-            Self::Reliability | Self::ItemFit | Self::Scores => false,
+            Self::Q3 | Self::Scores | Self::Pairs => true,
+            Self::Reliability | Self::ItemFit => false,
         }
     }
 

@@ -13,6 +13,10 @@ const INFORMATION: Statistic =
     Statistic::sum("information", "how sharply the answers determine the item parameters");
 const COMPLETE_INFORMATION: Statistic =
     Statistic::sum("complete_information", "the same if abilities were known, item by item");
+const INFORMATION_BY_ITEM: Statistic = Statistic::sum(
+    "information_by_item",
+    "how sharply the answers determine the parameters of each item, item by item",
+);
 const EFFECT_SITES: Statistic = Statistic::sum("effect_sites", "1 if the site has a finite school effect");
 const EFFECT_SUM: Statistic = Statistic::sum("effect_sum", "the school effect, added to the others'");
 const EFFECT_LOADINGS: Statistic =
@@ -33,6 +37,27 @@ pub enum Curvature {
     Complete,
     /// Observed information.
     Observed,
+    /// Observed information of each item's own parameters, and of those that all items share.
+    ObservedByItem,
+}
+
+impl Curvature {
+    /// Whether it is the observed information, whole or in part.
+    fn observed(self) -> bool {
+        match self {
+            Self::None | Self::Complete => false,
+            Self::Observed | Self::ObservedByItem => true,
+        }
+    }
+
+    fn depth(self) -> Depth {
+        match self {
+            Self::None => Depth::Gradient,
+            Self::Complete => Depth::Complete,
+            Self::Observed => Depth::Observed,
+            Self::ObservedByItem => Depth::ObservedByItem,
+        }
+    }
 }
 
 /// Log-likelihood and derivatives at some points. Fixed effects are profiled at the sites, random effects are
@@ -85,19 +110,28 @@ reply! {
         information: Option<Vec<f64>> = INFORMATION =>
             (question.curvature == Curvature::Observed)
                 .then(|| (Shape::Triangle(request.coordinate_axis()), curvature_bound(request))),
+        /// The blocks of the same on its diagonal: of each item, and of the population and the log of the SD of random
+        /// effects; lower triangles.
+        information_by_item: Option<Vec<f64>> = INFORMATION_BY_ITEM =>
+            (question.curvature == Curvature::ObservedByItem).then(|| {
+                let design = &request.design;
+                let items = (0..design.len()).map(|j| Axis::item_parameters(design, j));
+                let shared = Axis::shared(request.coordinates() - design.parameters());
+                (Shape::Blocks(items.chain([shared]).collect()), curvature_bound(request))
+            }),
         /// Number of sites that have a finite effect, by linked part.
         effect_sites: Option<Vec<f64>> = EFFECT_SITES => question.by_part(request, 1.0),
         /// Sum of the effects, by linked part.
         effect_sum: Option<Vec<f64>> = EFFECT_SUM => question.by_part(request, 32.0),
         /// Sum of the effects' derivatives in the item parameters, one row per linked part.
         effect_loadings: Option<Vec<f64>> = EFFECT_LOADINGS =>
-            (question.totals(request) && question.curvature == Curvature::Observed).then(|| {
+            (question.totals(request) && question.curvature.observed()).then(|| {
                 let rows = Axis::parts(request.part_count());
                 (Shape::Matrix(rows, request.parameter_axis()), Bound::per_site(1e6))
             }),
         /// Sum of the inverse information about the effects, by linked part.
         effect_variances: Option<Vec<f64>> = EFFECT_VARIANCES =>
-            (question.curvature == Curvature::Observed).then(|| question.by_part(request, 1e9)),
+            question.curvature.observed().then(|| question.by_part(request, 1e9)),
     }
 }
 
@@ -176,11 +210,7 @@ impl SumQuestion for Evaluate {
 
 impl Evaluate {
     fn answer_at(&self, site: &SiteView<'_>, point: &Point) -> PointReply {
-        let depth = match self.curvature {
-            Curvature::None => Depth::Gradient,
-            Curvature::Complete => Depth::Complete,
-            Curvature::Observed => Depth::Observed,
-        };
+        let depth = self.curvature.depth();
         let p = site.request.parameters();
         match site.request.effects {
             Effects::None => {
@@ -201,14 +231,15 @@ impl Evaluate {
     fn silent(&self, request: &Request) -> PointReply {
         let (p, parts) = (request.parameters(), request.part_count());
         let zeros = |asked: bool, len: usize| asked.then(|| vec![0.0; len]);
-        let (totals, observed) = (self.totals(request), self.curvature == Curvature::Observed);
+        let (totals, observed) = (self.totals(request), self.curvature.observed());
         let items = (0..request.design.len()).map(|j| request.design.span(j).len());
         let blocks = items.chain([request.population.size()]).map(triangle).sum();
         PointReply {
             loglik: 0.0,
             gradient: vec![0.0; p],
             complete_information: zeros(self.curvature == Curvature::Complete, blocks),
-            information: zeros(observed, triangle(p)),
+            information: zeros(self.curvature == Curvature::Observed, triangle(p)),
+            information_by_item: zeros(self.curvature == Curvature::ObservedByItem, blocks),
             effect_sites: zeros(totals, parts),
             effect_sum: zeros(totals, parts),
             effect_loadings: zeros(totals && observed, parts * p),
@@ -220,7 +251,7 @@ impl Evaluate {
         let (p, parts) = (site.request.parameters(), site.request.part_count());
         let profiled = site.data.profile(&point.psi, site.population, depth);
         let e = &profiled.evaluation;
-        let information = if depth == Depth::Observed { -e.hessian[(p, p)] } else { 0.0 };
+        let information = if self.curvature.observed() { -e.hessian[(p, p)] } else { 0.0 };
         // At the bound the effect does not follow the items, and does not count among the effects.
         let finite = profiled.s.abs() < EFFECT_BOUND;
         let profile_out = (information > 0.0 && finite).then_some(information);
@@ -234,7 +265,7 @@ impl Evaluate {
             v[own_part] = x;
             v
         };
-        let observed = self.curvature == Curvature::Observed;
+        let observed = self.curvature.observed();
         PointReply {
             effect_sites: Some(by_part(f64::from(u8::from(finite)))),
             effect_sum: Some(by_part(if finite { profiled.s } else { 0.0 })),
@@ -262,8 +293,10 @@ impl Evaluate {
         profile_out: Option<f64>,
     ) -> PointReply {
         let (h, design) = (&e.hessian, site.data.design());
-        let population = design.parameters()..site.request.parameters();
-        let spans = (0..design.len()).map(|j| design.span(j)).chain(std::iter::once(population));
+        let spans = |end: usize| {
+            let items = (0..design.len()).map(|j| design.span(j));
+            items.chain(std::iter::once(design.parameters()..end))
+        };
         let block = |span: std::ops::Range<usize>| {
             lower(span.len(), -1.0, move |r, c| h[(span.start + r, span.start + c)])
         };
@@ -271,12 +304,18 @@ impl Evaluate {
             Some(i) => h[(r, c)] + h[(r, size)] * h[(c, size)] / i,
             None => h[(r, c)],
         };
+        let observed_block = |span: std::ops::Range<usize>| {
+            lower(span.len(), -1.0, move |r, c| observed(span.start + r, span.start + c))
+        };
+        let wants = |curvature| self.curvature == curvature;
         PointReply {
             loglik: e.loglik,
             gradient: e.gradient[..size].to_vec(),
-            complete_information: (self.curvature == Curvature::Complete)
-                .then(|| spans.flat_map(block).collect()),
-            information: (self.curvature == Curvature::Observed).then(|| lower(size, -1.0, observed)),
+            complete_information: wants(Curvature::Complete)
+                .then(|| spans(site.request.parameters()).flat_map(block).collect()),
+            information: wants(Curvature::Observed).then(|| lower(size, -1.0, observed)),
+            information_by_item: wants(Curvature::ObservedByItem)
+                .then(|| spans(size).flat_map(observed_block).collect()),
             effect_sites: None,
             effect_sum: None,
             effect_loadings: None,

@@ -37,7 +37,7 @@ fn forms() -> Vec<Ask> {
     for between in [BetweenSites::Exact, BetweenSites::Rounded, BetweenSites::Withheld] {
         forms.push(Start { between }.into());
     }
-    for curvature in [Curvature::None, Curvature::Complete, Curvature::Observed] {
+    for curvature in [Curvature::None, Curvature::Complete, Curvature::Observed, Curvature::ObservedByItem] {
         for effect_totals in [false, true] {
             for points in [vec![point()], vec![point(), point()]] {
                 forms.push(Evaluate { points, curvature, effect_totals }.into());

@@ -1,9 +1,9 @@
 //! The school effect: found at the site, or integrated there.
 
 use super::evaluate::{Depth, Evaluation};
+use super::hessian::Hessian;
 use super::panel::SiteData;
 use crate::population::Population;
-use nalgebra::DMatrix;
 
 /// Effects are kept within this many ability SDs: the nodes move with the effect.
 pub(crate) const BOUND: f64 = 20.0;
@@ -41,8 +41,8 @@ fn mode(data: &SiteData, psi: &[f64], population: &Population, precision: f64) -
         };
         let moved = (next - s).abs();
         (s, here) = (next, there);
-        // Newton is quadratic: after a step of 1e-5 the error is about its square.
-        if moved < 1e-5 {
+        // Newton is quadratic: after a step of 1e-6 the error is about its square.
+        if moved < 1e-6 {
             break;
         }
     }
@@ -57,14 +57,19 @@ impl SiteData {
         let curvature = information.max(1e-3 * self.total_weight);
         // On coarse grids the sums' own score differs a little from the continuum's: finish on the sums. The continuum's
         // curvature is near enough to gain two digits or more with every step.
-        let mut evaluation = self.evaluate(psi, s, population, Depth::Gradient);
+        let at_maximum = |s: f64, evaluation: &Evaluation| {
+            evaluation.gradient[last].abs() < 1e-10 * self.total_weight || s.abs() >= BOUND
+        };
+        let mut evaluation = self.evaluate(psi, s, population, depth);
+        if at_maximum(s, &evaluation) {
+            return Profiled { s, evaluation };
+        }
         for _ in 0..20 {
-            let g = evaluation.gradient[last];
-            if g.abs() < 1e-10 * self.total_weight || s.abs() >= BOUND {
+            s = (s + (evaluation.gradient[last] / curvature).clamp(-0.5, 0.5)).clamp(-BOUND, BOUND);
+            evaluation = self.evaluate(psi, s, population, Depth::Gradient);
+            if at_maximum(s, &evaluation) {
                 break;
             }
-            s = (s + (g / curvature).clamp(-0.5, 0.5)).clamp(-BOUND, BOUND);
-            evaluation = self.evaluate(psi, s, population, Depth::Gradient);
         }
         if depth > Depth::Gradient {
             evaluation = self.evaluate(psi, s, population, depth);
@@ -121,24 +126,25 @@ impl SiteData {
         for (w, e) in weights.iter().zip(&parts) {
             counts.iter_mut().zip(&e.counts).for_each(|(o, c)| *o += w * c);
         }
-        let mut hessian = DMatrix::zeros(p + 1, p + 1);
+        let mut hessian: Option<Hessian> = None;
         if depth > Depth::Gradient {
             let root = 3f64.sqrt();
             for (weight, x) in [(1.0 / 6.0, -root), (2.0 / 3.0, 0.0), (1.0 / 6.0, root)] {
                 let e =
                     self.evaluate(psi, mean + x * (square - mean * mean).max(0.0).sqrt(), population, depth);
-                let mut block = hessian.view_mut((0, 0), (p, p));
-                block += weight * e.hessian.view((0, 0), (p, p));
+                hessian.get_or_insert_with(|| e.hessian.zeroed()).add_scaled(weight, &e.hessian);
             }
         }
-        if depth == Depth::Observed {
-            hessian[(p, p)] = -2.0 * square * precision;
+        let mut hessian = hessian.unwrap_or_else(|| Hessian::full(0));
+        if depth > Depth::Gradient {
+            // Where the derivatives in s stood, those in log τ stand.
+            hessian.clear_last();
+        }
+        if depth >= Depth::ObservedByItem {
+            hessian.add(p, p, -2.0 * square * precision);
             for (w, g) in weights.iter().zip(&scores) {
-                for r in 0..=p {
-                    for c in 0..=p {
-                        hessian[(r, c)] += w * (g[r] - gradient[r]) * (g[c] - gradient[c]);
-                    }
-                }
+                let deviation: Vec<f64> = g.iter().zip(&gradient).map(|(g, mean)| g - mean).collect();
+                hessian.add_outer(*w, &deviation);
             }
         }
         let loglik = top + total.ln();

@@ -1,9 +1,10 @@
 //! A site's log-likelihood, gradient and Hessian at given item parameters and school effect.
 
+use super::hessian::Hessian;
 use super::panel::SiteData;
 use super::sweep::{self, Expected, LookUp, Moments};
 use super::tables::Tables;
-use super::{general, residual};
+use super::{by_item, general, residual};
 use crate::items::Order;
 use crate::kernel::lanes;
 use crate::population::Population;
@@ -16,6 +17,8 @@ pub(crate) enum Depth {
     Gradient,
     /// And the Hessian of the complete data (expected answers taken as observed).
     Complete,
+    /// And those entries of the observed Hessian that stand by item: each item's own, and those of what all items share.
+    ObservedByItem,
     /// And the observed Hessian, by Louis' identity.
     Observed,
 }
@@ -26,7 +29,7 @@ pub(crate) struct Evaluation {
     pub loglik: f64,
     pub gradient: Vec<f64>,
     /// Empty unless asked for.
-    pub hessian: DMatrix<f64>,
+    pub hessian: Hessian,
     /// Expected counts by category (position in the design) and padded node.
     pub counts: Vec<f64>,
 }
@@ -50,47 +53,59 @@ impl SiteData {
         let mut out = Evaluation {
             loglik: 0.0,
             gradient: vec![0.0; size],
-            hessian: DMatrix::zeros(0, 0),
+            hessian: Hessian::full(0),
             counts: vec![0.0; self.design.cells() * tables.width],
         };
         let mut mass = vec![0.0; tables.width];
-        let mut hessian = DMatrix::zeros(size, size);
+        let mut hessian = match depth {
+            Depth::Gradient => Hessian::full(0),
+            Depth::Complete | Depth::ObservedByItem => Hessian::by_item(&self.design, size),
+            Depth::Observed => Hessian::full(size),
+        };
         for panel in &self.panels {
             let look_up = LookUp::new(&self.design, panel, &tables);
-            let (expected, covariance) = if depth < Depth::Observed {
-                (sweep::expected(&look_up, self.weighted), None)
-            } else if let Some(missing) = &panel.missing {
-                let mine: Vec<f64> = panel.positions(&self.design).iter().map(|&r| psi[r]).collect();
-                let (e, c) =
-                    residual::expected_and_covariance(&look_up, &self.design, missing, &mine, self.weighted);
-                (e, Some(c))
-            } else {
-                let (e, c) = general::expected_and_covariance(&look_up);
-                (e, Some(c))
-            };
             let mut positions = panel.positions(&self.design);
+            positions.extend(items..size);
+            let expected = match (depth, &panel.missing) {
+                (Depth::Gradient | Depth::Complete, _) => sweep::expected(&look_up, self.weighted),
+                (Depth::ObservedByItem, _) => {
+                    let (expected, found) =
+                        by_item::expected_and_covariances(&look_up, &self.design, self.weighted);
+                    add_by_item(&found, &panel.offsets, &positions, &mut hessian);
+                    expected
+                }
+                (Depth::Observed, Some(missing)) => {
+                    let mine: Vec<f64> = panel.positions(&self.design).iter().map(|&r| psi[r]).collect();
+                    let (expected, found) = residual::expected_and_covariance(
+                        &look_up,
+                        &self.design,
+                        missing,
+                        &mine,
+                        self.weighted,
+                    );
+                    add_at(&found, &positions, &mut hessian);
+                    expected
+                }
+                (Depth::Observed, None) => {
+                    let (expected, found) = general::expected_and_covariance(&look_up);
+                    add_at(&found, &positions, &mut hessian);
+                    expected
+                }
+            };
             self.add_counts(&panel.cell_positions(&self.design), &expected, tables.width, &mut out);
             lanes::axpy(1.0, &expected.mass, &mut mass);
-            if let Some(covariance) = covariance {
-                positions.extend(items..size);
-                for (c, &to) in positions.iter().enumerate() {
-                    for (r, &at) in positions.iter().enumerate() {
-                        hessian[(at, to)] += covariance[(r, c)];
-                    }
-                }
-            }
         }
         self.add_gradient(&tables, &mut out);
         for (h, g) in out.gradient[items..size - 1].iter_mut().enumerate() {
             *g = lanes::dot(&mass, tables.population_score(h));
         }
         if depth > Depth::Gradient {
-            self.add_complete(&tables, &out.counts, &mut hessian);
+            self.add_complete(&tables, &out.counts, size - 1, &mut hessian);
             // Σ_n n̄(n) ∂² log w_n/∂φ∂φ'.
             for h in 0..tables.population_size() {
                 for l in 0..tables.population_size() {
                     let terms = mass.iter().zip(tables.grid.curvature(h, l));
-                    hessian[(items + h, items + l)] += terms.map(|(n, c)| n * c).sum::<f64>();
+                    hessian.add(items + h, items + l, terms.map(|(n, c)| n * c).sum());
                 }
             }
             out.hessian = hessian;
@@ -124,8 +139,7 @@ impl SiteData {
     }
 
     /// Σ_c Σ_n counts_c(n) ∂² log p_c(n)/∂r∂h: block by item, and the school effect across.
-    fn add_complete(&self, tables: &Tables, counts: &[f64], hessian: &mut DMatrix<f64>) {
-        let s = hessian.nrows() - 1;
+    fn add_complete(&self, tables: &Tables, counts: &[f64], s: usize, hessian: &mut Hessian) {
         for j in 0..self.design.len() {
             let at = self.design.offset(j);
             let (p, cell) = (self.design.span(j).len(), self.design.cell_offset(j));
@@ -136,10 +150,32 @@ impl SiteData {
                 for r in 0..=p {
                     for h in 0..=p {
                         let sum: f64 = row.iter().zip(curves.curvature(c, r, h)).map(|(n, g)| n * g).sum();
-                        hessian[(position(r), position(h))] += sum;
+                        hessian.add(position(r), position(h), sum);
                     }
                 }
             }
+        }
+    }
+}
+
+/// Adds a matrix over some positions.
+fn add_at(matrix: &DMatrix<f64>, positions: &[usize], hessian: &mut Hessian) {
+    for (c, &to) in positions.iter().enumerate() {
+        for (r, &at) in positions.iter().enumerate() {
+            hessian.add(at, to, matrix[(r, c)]);
+        }
+    }
+}
+
+/// Adds what is known by item, whose parameters begin at `offsets` among the positions.
+fn add_by_item(found: &by_item::Covariances, offsets: &[usize], positions: &[usize], hessian: &mut Hessian) {
+    for (own, &first) in found.own.iter().zip(offsets) {
+        add_at(own, &positions[first..first + own.nrows()], hessian);
+    }
+    let shared = &positions[positions.len() - found.border.nrows()..];
+    for (c, &to) in positions.iter().enumerate() {
+        for (r, &at) in shared.iter().enumerate() {
+            hessian.add(at, to, found.border[(r, c)]);
         }
     }
 }

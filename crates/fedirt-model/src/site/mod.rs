@@ -1,10 +1,12 @@
 //! What a site computes from its rows: sums, and scores for its own students.
 
 mod answer;
+mod by_item;
 mod curves;
 mod effect;
 mod evaluate;
 mod general;
+mod hessian;
 mod own_effect;
 mod panel;
 mod residual;

@@ -3,6 +3,7 @@
 use super::SiteView;
 use super::effect::{BOUND, Profiled};
 use crate::centre::symmetric;
+use crate::exchange::Request;
 use crate::questions::close::EffectErrors;
 use nalgebra::DVector;
 
@@ -61,8 +62,7 @@ impl OwnEffect {
         for (d, w) in direction.iter_mut().zip(&errors.sd_gradient) {
             *d += self.s * w;
         }
-        let covariance = symmetric(p, &errors.covariance);
-        let pull = covariance * &direction;
+        let pull = DVector::from_vec(errors.times(site.request, direction.as_slice()));
         let variance = if errors.products.is_empty() {
             let all = errors.variances.get(part).copied().unwrap_or(0.0);
             direction.dot(&pull) + sd * sd * (self.variance * (1.0 - 2.0 * share) + all * share * share)
@@ -83,6 +83,7 @@ impl OwnEffect {
 /// Standard error of a random effect on the reported scale: its posterior variance, and what the uncertainty of
 /// items and SDs adds (Kass & Steffey 1989).
 pub(crate) fn posterior_error(
+    request: &Request,
     errors: &EffectErrors,
     loading: &[f64],
     s: f64,
@@ -93,6 +94,6 @@ pub(crate) fn posterior_error(
     for (d, w) in direction.iter_mut().zip(&errors.sd_gradient) {
         *d += s * w;
     }
-    let covariance = symmetric(loading.len(), &errors.covariance);
-    (posterior * sd * sd + direction.dot(&(covariance * &direction))).max(0.0).sqrt()
+    let pull = DVector::from_vec(errors.times(request, direction.as_slice()));
+    (posterior * sd * sd + direction.dot(&pull)).max(0.0).sqrt()
 }

@@ -6,6 +6,7 @@
 //! missing ones take away.
 
 use crate::design::Design;
+use crate::kernel::aligned::Aligned;
 use crate::kernel::codes::Codes;
 use crate::kernel::cross::{Answers, cross_table};
 use crate::responses::{MISSING, ResponseTable};
@@ -35,6 +36,49 @@ pub(crate) struct Panel {
     pub weights: Vec<f64>,
     /// The missing answers, where every item's model is linear in its parameters and they are few.
     pub missing: Option<Missing>,
+    /// The cells of the given answers, where they are few.
+    pub given: Option<Given>,
+}
+
+/// The cells of each student's answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    starts: Vec<usize>,
+    cells: Vec<u32>,
+}
+
+impl Given {
+    /// From answers item by item; none where looking up groups of items, given or not, takes fewer steps.
+    fn of(columns: &[u8], cell_offsets: &[usize], codes: &Codes, students: usize) -> Option<Self> {
+        let items = cell_offsets.len() - 1;
+        let answers = columns.iter().filter(|c| **c != MISSING).count();
+        if answers > codes.groups.len() * students {
+            return None;
+        }
+        let mut out = Self { starts: vec![0; students + 1], cells: vec![0; answers] };
+        let each = |add: &mut dyn FnMut(usize, usize)| {
+            for k in 0..items {
+                for (i, &c) in columns[k * students..(k + 1) * students].iter().enumerate() {
+                    if c != MISSING {
+                        add(i, cell_offsets[k] + usize::from(c));
+                    }
+                }
+            }
+        };
+        each(&mut |i, _| out.starts[i + 1] += 1);
+        (0..students).for_each(|i| out.starts[i + 1] += out.starts[i]);
+        let mut next = out.starts.clone();
+        each(&mut |i, cell| {
+            out.cells[next[i]] = cell as u32;
+            next[i] += 1;
+        });
+        Some(out)
+    }
+
+    /// Positions, among the panel's cells, of a student's answers.
+    pub(crate) fn of_student(&self, i: usize) -> &[u32] {
+        &self.cells[self.starts[i]..self.starts[i + 1]]
+    }
 }
 
 /// Which items each student of a panel left out.
@@ -48,18 +92,24 @@ impl Missing {
     /// From answers item by item; none where the missing are so many that working with the given ones is cheaper: work
     /// grows with the square of either.
     fn of(columns: &[u8], students: usize, items: usize) -> Option<Self> {
+        let mut counts = vec![0usize; students];
+        for column in columns.chunks_exact(students) {
+            for (count, &c) in counts.iter_mut().zip(column) {
+                *count += usize::from(c == MISSING);
+            }
+        }
+        let squares: usize = counts.iter().map(|missing| missing * missing).sum();
+        let given: usize = counts.iter().map(|missing| (items - missing) * (items - missing)).sum();
+        if 4 * squares > given {
+            return None;
+        }
         let left_out = |i: usize| (0..items).filter(move |k| columns[k * students + i] == MISSING);
-        let (mut out, mut given) = (Self { starts: vec![0], items: Vec::new() }, 0);
-        let mut squares = 0;
+        let mut out = Self { starts: vec![0], items: Vec::new() };
         for i in 0..students {
-            let before = out.items.len();
             out.items.extend(left_out(i).map(|k| k as u32));
-            let missing = out.items.len() - before;
-            squares += missing * missing;
-            given += (items - missing) * (items - missing);
             out.starts.push(out.items.len());
         }
-        (4 * squares <= given).then_some(out)
+        Some(out)
     }
 
     /// Positions, among the panel's items, of those that a student left out.
@@ -104,7 +154,23 @@ impl Panel {
         let codes = Codes::new(&columns, students, &categories);
         let linear = items.iter().all(|&j| is_linear(design, j));
         let missing = if linear { Missing::of(&columns, students, items.len()) } else { None };
-        Self { rows, items, categories, cell_offsets, offsets, columns, codes, weights, missing }
+        let given = Given::of(&columns, &cell_offsets, &codes, students);
+        Self { rows, items, categories, cell_offsets, offsets, columns, codes, weights, missing, given }
+    }
+
+    /// Tables of rows to look up: one for each group of items with a row for every combination of its answers, or one with a row
+    /// for every cell.
+    pub(crate) fn tables<'a>(&self, width: usize, row: impl Fn(usize, usize) -> &'a [f64]) -> Vec<Aligned> {
+        if self.given.is_none() {
+            return self.codes.tables(width, &self.categories, row);
+        }
+        let mut table = Aligned::zeros(self.cells() * width);
+        for (k, categories) in self.categories.iter().enumerate() {
+            for c in 0..*categories {
+                table[(self.cell_offsets[k] + c) * width..][..width].copy_from_slice(row(k, c));
+            }
+        }
+        vec![table]
     }
 
     /// Number of students.

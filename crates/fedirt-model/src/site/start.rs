@@ -27,7 +27,9 @@ impl SiteData {
         if !silent {
             self.add_cross_tables(&mut squared, |w| w * w);
         }
-        let score = |r: usize| (r - self.design.cell_offset(self.design.item_of_cell(r))) as f64;
+        let scores: Vec<f64> =
+            (0..items).flat_map(|j| (0..self.design.categories(j)).map(|c| c as f64)).collect();
+        let score = |r: usize| scores[r];
         let mut totals = vec![(0.0, 0.0); items];
         for (j, total) in totals.iter_mut().enumerate() {
             for r in self.design.cell_span(j) {

@@ -20,7 +20,8 @@ pub(crate) fn chunks(students: usize) -> Vec<Range<usize>> {
     (0..students).step_by(size).map(|start| start..(start + size).min(students)).collect()
 }
 
-/// Look-up tables of a panel for the current parameters.
+/// Look-up tables of a panel for the current parameters: one for each group of items, or one of all cells where each student
+/// answered few of the items.
 pub(crate) struct LookUp<'a> {
     pub panel: &'a Panel,
     pub tables: &'a Tables,
@@ -30,8 +31,38 @@ pub(crate) struct LookUp<'a> {
 impl<'a> LookUp<'a> {
     pub(crate) fn new(design: &Design, panel: &'a Panel, tables: &'a Tables) -> Self {
         let row = |k: usize, c: usize| tables.log_p(design.cell_offset(panel.items[k]) + c);
-        let groups = panel.codes.tables(tables.width, &panel.categories, row);
-        Self { panel, tables, groups }
+        Self { panel, tables, groups: panel.tables(tables.width, row) }
+    }
+
+    /// Tables of the scores in ability, for [`LookUp::add_answers`].
+    pub(crate) fn ability_scores(&self, design: &Design) -> Vec<Aligned> {
+        let score = |k: usize, c: usize| {
+            let item = self.panel.items[k];
+            self.tables.score(item, c, design.span(item).len())
+        };
+        self.panel.tables(self.tables.width, score)
+    }
+
+    /// Adds to each student's row what the tables say of the student's answers.
+    pub(crate) fn add_answers(&self, students: Range<usize>, tables: &[Aligned], rows: &mut [f64]) {
+        let width = self.tables.width;
+        if let (Some(given), [table]) = (&self.panel.given, tables) {
+            for (row, i) in rows.chunks_exact_mut(width).zip(students) {
+                lanes::add_listed(row, given.of_student(i), table);
+            }
+            return;
+        }
+        let codes = &self.panel.codes;
+        let mut pairs = tables.chunks_exact(2);
+        let mut g = 0;
+        for pair in &mut pairs {
+            let (a, b) = (codes.of(g, students.clone()), codes.of(g + 1, students.clone()));
+            lanes::add_rows_twice(rows, width, (a, &pair[0]), (b, &pair[1]));
+            g += 2;
+        }
+        if let [last] = pairs.remainder() {
+            lanes::add_rows(rows, width, codes.of(g, students), last);
+        }
     }
 
     /// Calls `each(students, posteriors, log marginals)` for every block of a range of students.
@@ -43,7 +74,6 @@ impl<'a> LookUp<'a> {
         let width = self.tables.width;
         let mut rows = Aligned::zeros(BLOCK * width);
         let mut log_marginal = vec![0.0; BLOCK];
-        let codes = &self.panel.codes;
         let mut start = students.start;
         while start < students.end {
             let block = start..(start + BLOCK).min(students.end);
@@ -51,16 +81,7 @@ impl<'a> LookUp<'a> {
             for row in rows.chunks_exact_mut(width) {
                 row.copy_from_slice(&self.tables.log_prior);
             }
-            let mut pairs = self.groups.chunks_exact(2);
-            let mut g = 0;
-            for pair in &mut pairs {
-                let (a, b) = (codes.of(g, block.clone()), codes.of(g + 1, block.clone()));
-                lanes::add_rows_twice(rows, width, (a, &pair[0]), (b, &pair[1]));
-                g += 2;
-            }
-            if let [last] = pairs.remainder() {
-                lanes::add_rows(rows, width, codes.of(g, block.clone()), last);
-            }
+            self.add_answers(block.clone(), &self.groups, rows);
             lanes::normalise(rows, width, &mut log_marginal[..block.len()]);
             each(block.clone(), rows, &log_marginal[..block.len()]);
             start = block.end;
@@ -75,6 +96,12 @@ impl<'a> LookUp<'a> {
     /// Adds rows of a block to sums by combination.
     pub(crate) fn scatter(&self, block: Range<usize>, rows: &[f64], sums: &mut [Aligned]) {
         let (width, codes) = (self.tables.width, &self.panel.codes);
+        if let (Some(given), [sums]) = (&self.panel.given, &mut *sums) {
+            for (row, i) in rows.chunks_exact(width).zip(block) {
+                lanes::scatter_listed(row, given.of_student(i), sums);
+            }
+            return;
+        }
         let mut pairs = sums.chunks_exact_mut(2);
         let mut g = 0;
         for pair in &mut pairs {
@@ -198,6 +225,9 @@ pub(crate) fn expected(look_up: &LookUp<'_>, weighted: bool) -> Expected {
 
 /// Sums by combination, as sums by item and category.
 pub(crate) fn unfold_counts(panel: &Panel, width: usize, sums: &[Aligned]) -> Vec<f64> {
+    if let (Some(_), [sums]) = (&panel.given, sums) {
+        return sums.to_vec();
+    }
     let mut counts = vec![0.0; panel.cells() * width];
     panel.codes.unfold(width, &panel.categories, sums, |item, c, row| {
         let at = (panel.cell_offsets[item] + c) * width;

@@ -48,7 +48,7 @@ impl PrivateCentre {
                 fit.codebook_hash = codebook::hash(&fit.items);
                 let covariance = Covariance {
                     names: result.covariance_names(&names, &sites),
-                    matrix: result.reported_covariance(),
+                    blocks: vec![result.reported_covariance()],
                 };
                 Ok(Next::Done(Box::new(Finished { fit, covariance })))
             }

@@ -46,6 +46,7 @@ pub(super) fn run(
             return Err(RunError::Stuck("noisy sums are not asked for in this mode".into()));
         };
         request.check(terms.plan.items.len()).map_err(|e| stuck(&e))?;
+        observer.asks(turn, &question);
         let answers = sites.ask(turn, &question, request, observer)?;
         let by_name: Vec<(&SiteId, &[u64])> =
             cohort.iter().zip(answers.by_name.iter().map(Vec::as_slice)).collect();

@@ -52,6 +52,8 @@ pub enum Sent<'a> {
 
 /// What a run may be watched by.
 pub trait Observer {
+    /// All sites are about to be asked.
+    fn asks(&mut self, _turn: Turn, _question: &Question) {}
     /// A round is complete.
     fn round(&mut self, entry: &TraceEntry);
     /// A site declares what it has.

@@ -2,8 +2,9 @@
 
 use super::{Calibration, Phase};
 use crate::centre::CentreError;
-use crate::centre::algorithm::{EffectTotals, Problem, Solution};
-use crate::centre::errors::{self, Errors, InverseInformation};
+use crate::centre::algorithm::{EffectTotals, Information, Problem, Solution};
+use crate::centre::errors::{self, Covariances, Errors, InverseInformation};
+use crate::centre::errors_by_item::errors_by_item;
 use crate::centre::opening::warning;
 use crate::centre::outcome::Outcome;
 use crate::centre::plan::POWER_SUMS;
@@ -21,9 +22,27 @@ impl Calibration {
             solution.effects = None;
             errors::centre_origin(problem, &mut solution);
         }
-        let inverse = solution.information.as_ref().and_then(|information| {
-            InverseInformation::new(problem, &solution.y, information, &solution.totals, &solution.at_bound)
-        });
+        let inverse = match &solution.information {
+            Some(Information::Full(information)) => InverseInformation::new(
+                problem,
+                &solution.y,
+                information,
+                &solution.totals,
+                &solution.at_bound,
+            ),
+            Some(Information::ByItem(_)) if self.weighted() => {
+                self.warnings.push(warning(
+                    "errors_withheld",
+                    "no standard errors: with weights they need products of all items' scores, which are too many in a large bank".into(),
+                ));
+                return self.diagnose(solution, None, Vec::new());
+            }
+            Some(Information::ByItem(blocks)) => {
+                let errors = errors_by_item(problem, &solution.y, blocks, &solution.totals);
+                return self.diagnose(solution, Some(errors), Vec::new());
+            }
+            None => None,
+        };
         if inverse.is_none() && solution.own_variances.is_none() {
             self.warnings.push(warning(
                 "information_not_positive",
@@ -106,7 +125,7 @@ impl Calibration {
                 design: &problem.design,
                 names: &problem.names,
                 psi: &solution.point.psi,
-                jacobian: &problem.structure.jacobian(&solution.y),
+                jacobian: &|| problem.structure.jacobian(&solution.y),
                 free: (0..problem.design.len())
                     .map(|j| problem.design.span(j).filter(|&r| problem.structure.is_free(r)).count())
                     .collect(),
@@ -148,11 +167,18 @@ fn effect_errors(
     let lower = |size: usize, at: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
         (0..size).flat_map(|r| (0..=r).map(move |c| (r, c))).map(|(r, c)| at(r, c)).collect()
     };
+    let covariance = match (&errors.before_centring, &errors.covariance) {
+        (Covariances::ByItem(blocks), _) => blocks.blocks(problem).packed(),
+        (Covariances::Full(_), Covariances::Full(all)) if problem.effects == Effects::Random => {
+            // Over (ψ, log τ): the latter stands behind σ and μ.
+            let place = |r: usize| if r == p { p + 2 } else { r };
+            lower(p + 1, &|r, c| all[(place(r), place(c))])
+        }
+        (Covariances::Full(before), _) => lower(p, &|r, c| before[(r, c)]),
+    };
     if problem.effects == Effects::Random {
-        // Over (ψ, log τ): the latter stands behind σ and μ.
-        let place = |r: usize| if r == p { p + 2 } else { r };
         return EffectErrors {
-            covariance: lower(p + 1, &|r, c| errors.covariance[(place(r), place(c))]),
+            covariance,
             mean_loadings: Vec::new(),
             sites: Vec::new(),
             variances: Vec::new(),
@@ -161,7 +187,6 @@ fn effect_errors(
             effect_unit,
         };
     }
-    let covariance = lower(p, &|r, c| errors.before_centring[(r, c)]);
     let mean_loadings = totals
         .loadings
         .iter()

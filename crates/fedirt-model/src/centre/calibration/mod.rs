@@ -4,9 +4,10 @@ mod close;
 mod open;
 
 use super::CentreError;
-use super::algorithm::{AnyAlgorithm, EffectTotals, Next, Problem, Solution, symmetric};
+use super::algorithm::{AnyAlgorithm, EffectTotals, Information, Next, Problem, Solution, symmetric};
+use super::arrow::ItemBlocks;
 use super::errors::{Errors, InverseInformation};
-use super::opening::{check_algorithm, provisional_design, warning};
+use super::opening::{check_algorithm, provisional_design, warn_of_large_bank, warning};
 use super::outcome::Outcome;
 use super::plan::{Enrolled, Plan, total_weight};
 use super::schedule::Schedule;
@@ -76,8 +77,10 @@ impl std::fmt::Debug for Calibration {
 
 impl Calibration {
     /// A calibration of these sites, with its first question.
-    pub fn new(plan: Plan, sites: Vec<Enrolled>) -> Result<(Self, Box<Request>), CentreError> {
+    pub fn new(mut plan: Plan, sites: Vec<Enrolled>) -> Result<(Self, Box<Request>), CentreError> {
         let mut warnings = Vec::new();
+        plan.settings.algorithm = plan.algorithm();
+        warnings.extend(warn_of_large_bank(&plan));
         let mut effects = plan.effects;
         if sites.len() < 2 && effects != Effects::None {
             effects = Effects::None;
@@ -213,8 +216,13 @@ impl Calibration {
                 entry.slowest_items = slowest;
                 // Standing still is not enough; ten times the tolerance allows for effects found anew at the sites.
                 solution.converged &= norm < 10.0 * problem.settings.tolerance;
-                let information = reply.information.take();
-                solution.information = information.map(|packed| symmetric(reply.gradient.len(), &packed));
+                let size = reply.gradient.len();
+                let by_item = reply.information_by_item.take();
+                solution.information = match reply.information.take() {
+                    Some(packed) => Some(Information::Full(symmetric(size, &packed))),
+                    None => by_item
+                        .map(|packed| Information::ByItem(ItemBlocks::read(&problem.design, size, &packed))),
+                };
                 solution.totals = EffectTotals::of(reply);
                 self.trace.push(entry);
                 Next::Done(solution)

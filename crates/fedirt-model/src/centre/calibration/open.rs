@@ -13,7 +13,7 @@ use crate::centre::opening::{
     at_one_end, check_anchors, used_categories, warn_of_parts, warn_of_shifted_codes, warn_of_small_sites,
     warn_of_tiny_sites,
 };
-use crate::centre::start::{self, StartSums};
+use crate::centre::start::{self, Start, StartSums};
 use crate::centre::structure::{Anchor, Structure};
 use crate::exchange::{Effects, Request};
 use crate::population::Population;
@@ -43,13 +43,16 @@ impl Calibration {
         let rescale = self.students / opening.weight().max(f64::MIN_POSITIVE);
         self.weight_scale *= rescale;
         let table = match &opening {
-            Opening::Counts(reply) => {
-                DMatrix::from_diagonal(&DVector::from_row_slice(&reply.category_counts))
-            }
-            Opening::Start(reply) => symmetric(self.provisional.cells(), &reply.pairs) * rescale,
+            Opening::Counts(_) => None,
+            Opening::Start(reply) => Some(symmetric(self.provisional.cells(), &reply.pairs) * rescale),
+        };
+        let counts: Vec<f64> = match (&opening, &table) {
+            (Opening::Start(_), Some(table)) => table.diagonal().iter().copied().collect(),
+            (Opening::Start(_), None) => Vec::new(),
+            (Opening::Counts(reply), _) => reply.category_counts.iter().map(|n| n * rescale).collect(),
         };
         let (design, kept_items, kept) =
-            used_categories(&self.plan, &self.provisional, &table, &mut self.warnings)?;
+            used_categories(&self.plan, &self.provisional, &counts, &mut self.warnings)?;
         let names: Vec<String> =
             design.items().iter().map(|i| self.plan.items[i.column].name.clone()).collect();
         let fixed = self.effects == Effects::Fixed;
@@ -77,9 +80,15 @@ impl Calibration {
             site_students: self.sites.iter().map(|s| s.students as f64).collect(),
             by_site: self.plan.secrecy.by_site(),
         };
-        let tables = DMatrix::from_fn(kept.len(), kept.len(), |r, c| table[(kept[r], kept[c])]);
+        let assumed_between = if self.effects == Effects::None { 0.0 } else { ASSUMED_BETWEEN };
+        let tables =
+            table.map(|table| DMatrix::from_fn(kept.len(), kept.len(), |r, c| table[(kept[r], kept[c])]));
         let start = || {
-            let Opening::Start(reply) = &opening else {
+            if self.plan.by_item() {
+                let counts: Vec<f64> = kept.iter().map(|&r| counts[r]).collect();
+                return Ok(start::from_counts(&problem.design, &counts, assumed_between));
+            }
+            let (Opening::Start(reply), Some(tables)) = (&opening, &tables) else {
                 return Err(CentreError::Reply(ReplyError::Missing("pair_table")));
             };
             let cut = |packed: &Option<Vec<f64>>| match packed {
@@ -90,12 +99,13 @@ impl Calibration {
                     DMatrix::from_fn(size, size, |r, c| m[(kept_items[r], kept_items[c])])
                 }
             };
-            Ok(StartSums {
+            let sums = StartSums {
                 pairs: tables.clone(),
                 school_products: cut(&reply.school_products) * rescale,
                 school_pairs: cut(&reply.school_pairs) * rescale,
-                assumed_between: if self.effects == Effects::None { 0.0 } else { ASSUMED_BETWEEN },
-            })
+                assumed_between,
+            };
+            Ok(start::start(&problem.design, &sums))
         };
         self.algorithm = Some(match self.plan.settings.algorithm {
             AlgorithmKind::Newton => {
@@ -112,8 +122,7 @@ impl Calibration {
             AlgorithmKind::Meta => Box::new(Meta),
         });
         self.problem = Some(problem);
-        let two_way = matches!(opening, Opening::Start(_));
-        self.tables = (two_way && self.plan.diagnostics.contains(&Diagnostic::Pairs)).then_some(tables);
+        self.tables = tables.filter(|_| self.plan.diagnostics.contains(&Diagnostic::Pairs));
         self.warnings.extend(warn_of_small_sites(self.effects, &self.sites));
         self.warnings.extend(warn_of_tiny_sites(self.effects, &self.sites));
         self.warnings.extend(warn_of_shifted_codes(&self.sites));
@@ -151,10 +160,9 @@ impl Opening {
     }
 }
 
-/// Starting points from the pair tables with each start of the population, and an SD between sites. Items with given parameters set the unit and the
+/// Starting points from the first round's sums with each start of the population, and an SD between sites. Items with given parameters set the unit and the
 /// origin of the start.
-fn starting_points(problem: &Problem, population: &Population, sums: &StartSums) -> (Vec<DVector<f64>>, f64) {
-    let start = start::start(&problem.design, sums);
+fn starting_points(problem: &Problem, population: &Population, start: &Start) -> (Vec<DVector<f64>>, f64) {
     let tau = (start.between / (1.0 - start.between)).sqrt().max(0.1);
     let coordinates = |psi: &Vec<f64>| {
         let (sd, mean) = problem.structure.population_start(psi);

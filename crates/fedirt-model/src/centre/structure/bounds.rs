@@ -54,7 +54,7 @@ impl Structure {
 
     /// Coordinates at a bound that the gradient (of ψ) would push beyond it.
     pub(crate) fn held(&self, y: &DVector<f64>, gradient: &[f64]) -> Vec<usize> {
-        let g = self.jacobian(y).transpose() * DVector::from_row_slice(gradient);
+        let g = self.pulled_back(y, gradient);
         self.bounds()
             .filter(|&(at, bound)| y[at].abs() >= bound * (1.0 - 1e-9) && g[at] * y[at] > 0.0)
             .map(|(at, _)| at)

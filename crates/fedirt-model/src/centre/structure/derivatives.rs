@@ -4,34 +4,40 @@ use super::{NaturalGradient, OGIVE, Structure, Tie};
 use nalgebra::{DMatrix, DVector};
 
 impl Structure {
-    /// ∂ψ/∂y.
-    pub(crate) fn jacobian(&self, y: &DVector<f64>) -> DMatrix<f64> {
-        let mut t = DMatrix::zeros(self.ties.len(), self.size);
+    /// The entries of ∂ψ/∂y that can differ from zero, as (row, column, value), row by row.
+    pub(crate) fn slopes(&self, y: &DVector<f64>) -> Vec<(usize, usize, f64)> {
+        let mut entries = Vec::with_capacity(2 * self.ties.len());
         for (r, tie) in self.ties.iter().enumerate() {
             match *tie {
                 Tie::OwnSlope(_) | Tie::LinearSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) => {
                     let slope = self.slope(y, r);
-                    if let Some(u) = slope.at {
-                        t[(r, u)] = slope.first;
-                    }
+                    entries.extend(slope.at.map(|u| (r, u, slope.first)));
                 }
                 Tie::OwnIntercept { at, slope, .. } => {
                     let slope = self.intercept_slope(y, slope);
                     let root = (OGIVE + slope.a * slope.a).sqrt();
-                    t[(r, at)] = root;
-                    if let Some(u) = slope.at {
-                        t[(r, u)] = y[at] * slope.a * slope.first / root;
-                    }
+                    entries.push((r, at, root));
+                    entries.extend(slope.at.map(|u| (r, u, y[at] * slope.a * slope.first / root)));
                 }
-                Tie::Given { pull, .. } => {
-                    if let Some(m) = self.mean {
-                        t[(r, m)] = pull;
-                    }
-                }
-                Tie::Population { at, .. } => t[(r, at)] = 1.0,
+                Tie::Given { pull, .. } => entries.extend(self.mean.map(|m| (r, m, pull))),
+                Tie::Population { at, .. } => entries.push((r, at, 1.0)),
             }
         }
+        entries
+    }
+
+    /// ∂ψ/∂y.
+    pub(crate) fn jacobian(&self, y: &DVector<f64>) -> DMatrix<f64> {
+        let mut t = DMatrix::zeros(self.ties.len(), self.size);
+        self.slopes(y).into_iter().for_each(|(r, c, x)| t[(r, c)] = x);
         t
+    }
+
+    /// The gradient in the coordinates, from that in ψ.
+    pub(crate) fn pulled_back(&self, y: &DVector<f64>, gradient: &[f64]) -> DVector<f64> {
+        let mut g = DVector::zeros(self.size);
+        self.slopes(y).into_iter().for_each(|(r, c, x)| g[c] += x * gradient[r]);
+        g
     }
 
     /// Σ_r g_r ∂²ψ_r/∂y∂y'.

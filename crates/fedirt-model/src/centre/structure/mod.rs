@@ -349,6 +349,35 @@ impl Structure {
         (mean(&ratios).exp(), mean(&shifts))
     }
 
+    /// Coordinates that no item owns.
+    pub(crate) fn shared_coordinates(&self) -> Vec<usize> {
+        let items: Vec<usize> = (0..self.design.len()).collect();
+        let mut shared = vec![true; self.size];
+        self.coordinates_of(&items).into_iter().for_each(|c| shared[c] = false);
+        (0..self.size).filter(|c| shared[*c]).collect()
+    }
+
+    /// The point at which abilities are multiplied by `scale` and moved by `shift`, in units of their SD: the likelihood of
+    /// the answers given abilities stays the same. None where fixed slopes hold the unit.
+    pub(crate) fn rescaled(&self, y: &DVector<f64>, scale: f64, shift: f64) -> Option<DVector<f64>> {
+        if self.ties.iter().any(|tie| matches!(tie, Tie::Fixed(_))) {
+            return None;
+        }
+        let psi = self.psi(y);
+        let moved: Vec<f64> = (0..psi.len())
+            .map(|r| match self.ties[r] {
+                Tie::OwnSlope(_) | Tie::LinearSlope(_) | Tie::CommonSlope(_) | Tie::Sd(_) => psi[r] * scale,
+                Tie::OwnIntercept { .. } | Tie::Given { .. } => {
+                    let slope = self.design.slope_of(r);
+                    psi[r] + slope.map_or(0.0, |(slope, score)| psi[slope] * score * shift)
+                }
+                Tie::Fixed(_) | Tie::Population { .. } => psi[r],
+            })
+            .collect();
+        let sd = self.sd(y);
+        Some(self.coordinates(&moved, sd * scale, self.mean(y) + sd * shift))
+    }
+
     /// Coordinates that belong to some items.
     pub(crate) fn coordinates_of(&self, items: &[usize]) -> Vec<usize> {
         let own = |r: usize| match self.ties[r] {

@@ -1,6 +1,6 @@
 //! Residuals r = x − E(x | θ̂) of all answers at the EAP θ̂, summed by item and by pair of items.
 
-use crate::items::{ItemModel, Node, Order};
+use crate::items::{Curves, ItemModel, Order};
 use crate::kernel::lanes;
 use crate::population::Population;
 use crate::responses::MISSING;
@@ -171,20 +171,22 @@ impl<'a> Block<'a> {
         answers: &[u8],
         moments: &mut ItemMoments,
     ) {
-        let mut node = Node::new(categories, psi.len(), 1, Order::Probability);
+        // At all abilities at once: one by one this takes several times as long.
+        let curves = Curves::new(model, categories, psi, self.abilities, Order::Probability);
+        let chances: Vec<Vec<f64>> =
+            (0..categories).map(|c| curves.log_p(c).iter().map(|x| x.exp()).collect()).collect();
         for (i, &answer) in answers.iter().enumerate() {
             if answer == MISSING {
                 continue;
             }
-            model.node(psi, &[self.abilities[i]], Order::Probability, &mut node);
             let (mut mean, mut entropy) = (0.0, 0.0);
-            for (c, log_p) in node.log_p.iter().enumerate() {
-                mean += c as f64 * log_p.exp();
-                entropy += log_p * log_p.exp();
+            for (c, p) in chances.iter().enumerate() {
+                mean += c as f64 * p[i];
+                entropy += curves.log_p(c)[i] * p[i];
             }
             let (mut variance, mut fourth, mut spread) = (0.0, 0.0, 0.0);
-            for (c, log_p) in node.log_p.iter().enumerate() {
-                let (p, square) = (log_p.exp(), (c as f64 - mean).powi(2));
+            for (c, p) in chances.iter().enumerate() {
+                let (log_p, p, square) = (curves.log_p(c)[i], p[i], (c as f64 - mean).powi(2));
                 variance += p * square;
                 fourth += p * square * square;
                 spread += p * (log_p - entropy).powi(2);
@@ -202,7 +204,7 @@ impl<'a> Block<'a> {
             moments.add(&ItemMoments(sums.map(|x| w * x)));
             self.residuals[(i, k)] = residual;
             self.answered[(i, k)] = 1.0;
-            self.surprise[i] += node.log_p[usize::from(answer)] - entropy;
+            self.surprise[i] += curves.log_p(usize::from(answer))[i] - entropy;
             self.spread[i] += spread;
         }
     }

@@ -98,5 +98,6 @@ fn settings(args: &FitArgs) -> Settings {
         client_fraction: args.client_fraction.unwrap_or(defaults.client_fraction),
         learning_rate: args.learning_rate.unwrap_or(defaults.learning_rate),
         seed: args.seed.unwrap_or(defaults.seed),
+        pairwise_items: defaults.pairwise_items,
     }
 }
