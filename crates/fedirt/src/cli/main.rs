@@ -9,6 +9,7 @@ mod error;
 mod fit;
 mod flower;
 mod input;
+mod interrupt;
 #[cfg(unix)]
 mod mailbox;
 mod output;

@@ -1,43 +1,66 @@
-//! Progress of a command, shown only on a terminal.
+//! Progress of a command: a line on the terminal, or now and then a line in a log.
 
+use crate::output::stderr;
 use fedirt::Transcript;
 use fedirt_model::fit::TraceEntry;
+use fedirt_model::questions::Ask;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::in_process::{Observer, Sent};
 use fedirt_protocol::message::{Question, Turn};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::BufWriter;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// A progress line on standard error, which is removed when it is dropped.
+/// Where standard error is no terminal, a command that takes longer than this says where it is, and again each time that as much
+/// has passed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Progress on standard error, whatever becomes of standard output: on a terminal a line that is removed when this is dropped, in a
+/// file lines of commands that take long.
 #[derive(Debug)]
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct Progress {
+    line: ProgressBar,
+    quiet: bool,
+    last_said: Cell<Instant>,
+}
 
 impl Progress {
-    /// A progress line, which is hidden if standard error is not a terminal.
+    /// Progress from now on.
     pub(crate) fn new() -> Self {
-        let bar = ProgressBar::new_spinner();
+        let line = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:>5}") {
-            bar.set_style(style);
+            line.set_style(style);
         }
-        if !bar.is_hidden() {
-            bar.enable_steady_tick(Duration::from_millis(100));
+        if !line.is_hidden() {
+            line.enable_steady_tick(Duration::from_millis(100));
         }
-        Self(bar)
+        Self { line, quiet: false, last_said: Cell::new(Instant::now()) }
     }
 
-    /// Sets the text of the line.
+    /// Progress that is told to nobody where `quiet`.
+    pub(crate) fn unless(quiet: bool) -> Self {
+        if !quiet {
+            return Self::new();
+        }
+        Self { line: ProgressBar::hidden(), quiet, last_said: Cell::new(Instant::now()) }
+    }
+
+    /// Says where the command is.
     pub(crate) fn say(&self, text: impl Into<String>) {
-        if !self.0.is_hidden() {
-            self.0.set_message(text.into());
+        if !self.line.is_hidden() {
+            self.line.set_message(text.into());
+        } else if !self.quiet && self.last_said.get().elapsed() >= PATIENCE {
+            self.last_said.set(Instant::now());
+            stderr::progress(&text.into());
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.line.finish_and_clear();
     }
 }
 
@@ -58,6 +81,25 @@ impl Observer for Watcher<'_> {
             text.push_str(&format!(", max. gradient {gradient:.1e}"));
         }
         self.progress.say(text);
+    }
+
+    fn asks(&mut self, turn: Turn, question: &Question) {
+        let Question::Sums(request) = question else { return };
+        match &request.ask {
+            Ask::Diagnose(_) => self.progress.say("sums for the check of the model"),
+            Ask::Products(_) => self.progress.say("sums for standard errors"),
+            Ask::Close(_) => self.progress.say("last sums, and the check of the model"),
+            Ask::Counts(_)
+            | Ask::Start(_)
+            | Ask::Evaluate(_)
+            | Ask::Published(_)
+            | Ask::Train(_)
+            | Ask::LocalFit(_) => {
+                if turn.round == 1 {
+                    self.progress.say("round 1");
+                }
+            }
+        }
     }
 
     fn declared(&mut self, site: &str, declaration: &Declaration) {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     check_flags(args)?;
     let options = options(args);
-    let progress = Progress::new();
+    let progress = Progress::unless(args.quiet);
     progress.say("reading");
     let (mut read_options, mut errors) = (args.columns.read_options(), Vec::new());
     read_options.weight.clone_from(&args.weight);

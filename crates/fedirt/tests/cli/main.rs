@@ -11,6 +11,8 @@ mod files;
 mod flags;
 mod hidden;
 #[cfg(unix)]
+mod interrupt;
+#[cfg(unix)]
 mod mailbox;
 mod messy;
 mod messy_table;

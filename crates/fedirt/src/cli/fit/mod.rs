@@ -11,6 +11,7 @@ mod rules;
 use crate::args::AlgorithmArg;
 use crate::args::FitArgs;
 use crate::error::CliError;
+use crate::interrupt::Kept;
 use crate::output::{stderr, stdout};
 use crate::progress::{Progress, Watcher};
 use crate::terminal;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     rules::check(args)?;
     crate::use_threads(args.threads)?;
-    let progress = Progress::new();
+    let progress = Progress::unless(args.quiet);
     let mut errors = Vec::new();
     // The folder is prepared first, so that a folder that cannot be written is reported before the computation.
     let folder = args.out.as_deref().map(ResultFolder::prepare).transpose();
@@ -36,6 +37,8 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
         errors.push(CliError::Out(error));
         None
     });
+    let out = folder.as_ref().map(|folder| folder.path().to_owned());
+    let folder = folder.map(Kept::new);
     progress.say("reading");
     let origin = Origin::new(args);
     let read_options = options::reading(args, &mut errors, &origin);
@@ -51,10 +54,11 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     let prepared = prepare(&responses, &options).map_err(wrong)?;
     // The calibration has its own tables with the columns of its codebook.
     drop(responses);
-    let transcript = match &folder {
-        Some(folder) if args.transcript => Some(Transcript::new(BufWriter::new(folder.scratch()?))),
-        _ => None,
+    let scratch = match &folder {
+        Some(folder) if args.transcript => folder.scratch()?,
+        Some(_) | None => None,
     };
+    let transcript = scratch.map(|scratch| Transcript::new(BufWriter::new(scratch)));
     progress.say("round 1");
     let settings = prepared.plan.settings.clone();
     let mut watcher = Watcher { progress: &progress, transcript };
@@ -72,8 +76,7 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     let mut notes: Vec<String> =
         calibration.notes.iter().map(|note| note.told(Audience::CommandLine)).collect();
     let mut written = None;
-    if let Some(folder) = folder {
-        let path = folder.path().to_owned();
+    if let (Some(folder), Some(path)) = (folder, out) {
         let scores = if args.no_scores {
             None
         } else {
@@ -87,7 +90,9 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
             Some(scores)
         };
         progress.say(format!("writing {}", path.display()));
-        written = Some((path, results::write(folder, &calibration, scores.as_ref(), transcript)?));
+        let files =
+            folder.write(|folder| results::write(folder, &calibration, scores.as_ref(), transcript))?;
+        written = files.map(|files| (path, files));
     }
     drop(progress);
     tell(args, &calibration, &mut notes, written)?;

@@ -19,6 +19,11 @@ pub(crate) fn note(text: &str) {
     line("note", style::FAINT, text);
 }
 
+/// Prints where a command is.
+pub(crate) fn progress(text: &str) {
+    line("progress", style::FAINT, text);
+}
+
 /// Prints that the calibration did not converge.
 pub(crate) fn not_converged(text: &str) {
     line("not converged", style::BAD, text);
