@@ -1,20 +1,25 @@
-//! How fast the engine is, as ratios to a naive loop measured in the same run.
+//! How fast the engine is, as ratios to something measured in the same run: a naive loop, complete data, the pooled file.
 //!
-//! `cargo bench -p fedirt-studies` prints the table; nothing here passes or fails.
+//! `cargo bench -p fedirt-studies` prints the tables; nothing here passes or fails. A word behind `--` chooses a table: `rounds`,
+//! `ordinary`, `sites`, `large`, `diagnostics`, `fits`.
 //!
 //! A *cell* is one student × item × node of an E-step: log-likelihoods, posteriors and expected counts.
 
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::{Effects, Point, Request};
+use fedirt_model::fit::TraceEntry;
 use fedirt_model::population::Population;
 use fedirt_model::quadrature::{Grid, GridSpec};
-use fedirt_model::questions::Evaluate;
+use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::questions::evaluate::Curvature;
+use fedirt_model::questions::{Ask, Evaluate};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_model::site::Site;
 use fedirt_protocol::coordinator::Finished;
-use fedirt_protocol::in_process::{self, RunError};
+use fedirt_protocol::declaration::Declaration;
+use fedirt_protocol::in_process::{self, Observer, RunError, Sent};
+use fedirt_protocol::message::{Question, Turn};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -182,12 +187,64 @@ fn rounds() {
     }
 }
 
+/// Forgets the largest resident memory so far, where the system can.
+fn forget_peak() {
+    // Where it cannot, the figures are those of the largest run so far.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 /// CPU seconds of a whole fit without site effects, and its result.
 fn fitted(
     model: Option<&str>,
     items: usize,
     tables: Vec<ResponseTable>,
 ) -> (f64, Result<Finished, RunError>) {
+    let (seconds, run, _) = watched(model, items, tables, Effects::None, &[]);
+    (seconds, run)
+}
+
+/// CPU seconds when each question was asked.
+#[derive(Default)]
+struct Watch(Vec<(&'static str, f64)>);
+
+impl Observer for Watch {
+    fn asks(&mut self, _turn: Turn, question: &Question) {
+        let Question::Sums(request) = question else { return };
+        let name = match &request.ask {
+            Ask::Diagnose(_) => "diagnose",
+            Ask::Close(_) => "close",
+            Ask::Counts(_)
+            | Ask::Start(_)
+            | Ask::Evaluate(_)
+            | Ask::Published(_)
+            | Ask::Train(_)
+            | Ask::LocalFit(_)
+            | Ask::Products(_) => "rounds",
+        };
+        self.0.push((name, cpu_seconds(Instant::now())));
+    }
+    fn round(&mut self, _entry: &TraceEntry) {}
+    fn declared(&mut self, _site: &str, _declaration: &Declaration) {}
+    fn sent(&mut self, _site: &str, _turn: Turn, _question: &Question, _sent: Sent<'_>) {}
+    fn wants_numbers(&self) -> bool {
+        false
+    }
+}
+
+impl Watch {
+    fn at(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(asked, _)| *asked == name).map(|(_, at)| *at)
+    }
+}
+
+/// The same of any fit, with the times of its questions.
+fn watched(
+    model: Option<&str>,
+    items: usize,
+    tables: Vec<ResponseTable>,
+    effects: Effects,
+    diagnostics: &[Diagnostic],
+) -> (f64, Result<Finished, RunError>, Watch) {
     let item = |j: usize| ItemPlan {
         name: format!("I{j}"),
         model: model.map(str::to_owned),
@@ -196,18 +253,19 @@ fn fitted(
     };
     let plan = Plan {
         items: (0..items).map(item).collect(),
-        effects: Effects::None,
+        effects,
         population: Population::default(),
         settings: Settings::default(),
         publish_effects: true,
         secrecy: Secrecy::BySite,
-        diagnostics: Vec::new(),
+        diagnostics: diagnostics.to_vec(),
     };
     let sites = tables.into_iter().enumerate().map(|(k, table)| (format!("S{k}"), table)).collect();
     let start = Instant::now();
     let before = cpu_seconds(start);
-    let run = in_process::run(plan, sites, &mut in_process::Unobserved);
-    (cpu_seconds(start) - before, run.map(|(finished, _)| finished))
+    let mut watch = Watch::default();
+    let run = in_process::run(plan, sites, &mut watch);
+    (cpu_seconds(start) - before, run.map(|(finished, _)| finished), watch)
 }
 
 /// Answers in five categories by the graded model, thresholds half a unit apart.
@@ -249,6 +307,81 @@ fn ordinary() {
     println!("{:<44} {grm:>8.2} {:>8.1} × GPCM", "GRM, five categories", grm / gpcm);
 }
 
+/// A line of CPU seconds, peak memory, and a ratio.
+fn told(name: &str, seconds: f64, ratio: &str) {
+    let memory = peak_memory().map_or_else(|| "–".into(), |m| format!("{m:.0}"));
+    println!("{name:<44} {seconds:>8.2} s {memory:>6} MB   {ratio}");
+}
+
+/// Few students at many sites, as a ratio to the same students at one.
+fn many_sites() {
+    let (students, items, sites) = (2_000, 200, 400);
+    println!("\n{students} × {items} at {sites} sites: CPU, peak memory, ratio to one site");
+    let cells = simulate(students, items).cells;
+    let table = |cells: &[u8]| {
+        ResponseTable::new(cells.len() / items, items, cells.to_vec()).expect("the table is full")
+    };
+    let at_sites = || cells.chunks_exact(students / sites * items).map(table).collect::<Vec<_>>();
+    let seconds = |tables: &dyn Fn() -> Vec<ResponseTable>, effects| {
+        // The second run finds everything warm.
+        drop(watched(None, items, tables(), effects, &[]));
+        forget_peak();
+        watched(None, items, tables(), effects, &[]).0
+    };
+    let one = seconds(&|| vec![table(&cells)], Effects::None);
+    told("one site", one, "");
+    let none = seconds(&at_sites, Effects::None);
+    told("no site effects", none, &format!("{:.1} × one site", none / one));
+    let fixed = seconds(&at_sites, Effects::Fixed);
+    told("fixed site effects", fixed, &format!("{:.1} × one site", fixed / one));
+}
+
+/// Banks above the number of items for which pairs are looked at, as a ratio to one naive E-step of the same answers.
+fn large_banks() {
+    let (students, items) = (20_000, 3_000);
+    println!("\n{students} × {items}: CPU, peak memory, ratio to one E-step of the naive loop");
+    let data = simulate(students, items);
+    let grid = Grid::new(GridSpec::default());
+    let sample = 500;
+    let naive = best(1, || {
+        black_box(naive(&data, items, sample, &grid));
+    }) * students as f64
+        / sample as f64;
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    for share in [0.02, 1.0] {
+        let given = |x: &u8| if rng.random::<f64>() < share { *x } else { MISSING };
+        let cells = data.cells.iter().map(given).collect();
+        let table = ResponseTable::new(students, items, cells).expect("the table is full");
+        forget_peak();
+        let (seconds, run, _) = watched(None, items, vec![table], Effects::None, &[]);
+        let rounds =
+            run.map_or_else(|e| e.to_string(), |f| format!("{} rounds, {}", f.fit.rounds, f.fit.algorithm));
+        let ratio = format!("{:.2} × naive ({rounds})", seconds / (naive * share));
+        told(&format!("{:.0} % of the answers given", 100.0 * share), seconds, &ratio);
+    }
+}
+
+/// The check of the model, as a ratio to the fit.
+fn diagnostics() {
+    println!("\nthe check of the model, 100 items, two categories: CPU and ratio to the fit");
+    for students in [10_000, 100_000] {
+        let data = simulate(students, 100);
+        let table = ResponseTable::new(students, 100, data.cells).expect("the table is full");
+        let start = Instant::now();
+        let begun = cpu_seconds(start);
+        let (_, _, watch) = watched(None, 100, vec![table], Effects::None, &Diagnostic::ALL);
+        let end = cpu_seconds(start);
+        if let (Some(asked), Some(closing)) = (watch.at("diagnose"), watch.at("close")) {
+            let (fit, sites) = (asked - begun, closing - asked);
+            println!(
+                "{students:>7} students: fit {fit:.2} s, sums of sites {sites:.2} s ({:.1} × the fit), closing sums and centre {:.2} s",
+                sites / fit,
+                end - closing
+            );
+        }
+    }
+}
+
 fn fits() {
     println!("\nwhole fits, 2PL, no site effects, with standard errors (data in memory), all threads");
     println!(
@@ -269,11 +402,22 @@ fn fits() {
 }
 
 fn main() {
-    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    match one {
+    let one_thread = || match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
         Ok(pool) => pool.install(rounds),
         Err(error) => eprintln!("no pool of one thread: {error}"),
+    };
+    let tables: [(&str, &dyn Fn()); 6] = [
+        ("rounds", &one_thread),
+        ("ordinary", &ordinary),
+        ("sites", &many_sites),
+        ("large", &large_banks),
+        ("diagnostics", &diagnostics),
+        ("fits", &fits),
+    ];
+    // Cargo adds flags of its own, such as --bench.
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    for (_, table) in tables.iter().filter(|(name, _)| chosen.is_empty() || chosen.iter().any(|c| c == name))
+    {
+        table();
     }
-    ordinary();
-    fits();
 }
