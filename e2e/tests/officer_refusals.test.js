@@ -135,3 +135,58 @@ async function mends(olga, path, lines) {
   await approves(olga, { by: "Olga Öst", asked: "once" });
   assert.match(new URL(page.url()).pathname, /running$/);
 }
+
+scene("a file with other names, options and words", async (scene) => {
+  const data = await draw(scene.folder);
+  const coordinator = await scene.coordinator(...plan("bank", "secure", data));
+  const site = await scene.site("site01");
+  const olga = await scene.person(site.origin, "olga");
+  olga.excuses(/status of 400/);
+  await opensLink(olga, site.link);
+  await pastes(olga, await coordinator.invites("bank", "site01"));
+  await enrols(olga);
+
+  // The first item is spelled otherwise, the second under another name altogether, the third has options; there is a total.
+  const [head, ...lines] = (await readFile(data.file("site01"), "utf8")).trim().split("\n");
+  const names = head.split(",");
+  const items = names.filter((name) => name !== "id");
+  const at = (item) => names.indexOf(item);
+  const rows = lines.map((line) => line.split(","));
+  const spelled = items[0].toUpperCase().replace(/(\d)/, "_$1");
+  const strange = names.map((name) => (name === items[0] ? spelled : name === items[1] ? "opening task" : name));
+  rows.forEach((row) => (row[at(items[2])] = row[at(items[2])] === "1" ? "B" : row[at(items[2])] === "0" ? "C" : row[at(items[2])]));
+  const file = join(scene.folder, "strange.csv");
+  await writeFile(file, [[...strange, "total"], ...rows.map((row) => [...row, "7"])].map((row) => row.join(",")).join("\n"));
+
+  const use = (column) => olga.page.getByLabel(column, { exact: true });
+  assert.equal(await chooses(olga, "bank", file), undefined);
+  await look(olga, "columns-with-other-names");
+  await checks(olga);
+  const questions = await words(olga);
+  assert.match(questions, /answers are no scores but texts[\s\S]*“Answer key” on the page of columns/);
+  assert.match(questions, new RegExp(`differs from \`${items[0]}\`[\\s\\S]*“All columns” on the page of columns`));
+  await look(olga, "questions-about-names-and-options");
+  await olga.follows(olga.page.getByRole("link", { name: "Change columns and codes" }));
+  await use(spelled).selectOption({ label: `the plan's ${items[0]}` });
+  await use("opening task").selectOption({ label: `the plan's ${items[1]}` });
+  await olga.page.getByText("The answers are options or words").click();
+  await olga.page.getByLabel("Answer key").fill(`item,key\n${items[2]},`);
+  await checks(olga);
+  assert.match(await words(olga), /These tables cannot be read[\s\S]*the item has no key/i);
+  await olga.follows(olga.page.getByRole("link", { name: "Back to the columns" }));
+  await use(spelled).selectOption({ label: `the plan's ${items[0]}` });
+  await use("opening task").selectOption({ label: `the plan's ${items[1]}` });
+  await olga.page.getByText("The answers are options or words").click();
+  await olga.page.getByLabel("Answer key").fill(`item,key\n${items[2]},B`);
+  await look(olga, "columns-answered");
+  await checks(olga);
+  assert.match(await words(olga), new RegExp(`${items.length} of the plan's ${items.length} items have answers`));
+  await look(olga, "checked-with-a-key");
+  // What was said is still there, and so is what is sent: the same as from the plain file.
+  await previews(olga);
+  const sent = await olga.page.locator("main").innerText();
+  assert.equal(await chooses(olga, "bank", data.file("site01")), undefined);
+  await checks(olga);
+  await previews(olga);
+  assert.equal((await olga.page.locator("main").innerText()).replace(/site01\.csv/g, "strange.csv"), sent);
+});

@@ -63,9 +63,9 @@ pub use mailbox::{PostBox, SiteMailbox};
 pub use officer::{Answer, News, Officer, RosterAnswer};
 pub use policy_file::TEMPLATE as POLICY_TEMPLATE;
 pub use preview::{ItemGiven, Preview, RoundPreview, StatisticPreview, preview};
-pub use responses::{OwnResponses, PlanMismatch, for_plan};
 #[cfg(feature = "files")]
-pub use responses::{read_files, read_for_plan};
+pub use responses::read_for_plan;
+pub use responses::{OwnResponses, PlanMismatch, for_plan, options_for_plan};
 pub use results::{Own, write_results};
 pub use run::{Agent, End};
 pub use status::{SiteStudyStatus, status};

@@ -48,10 +48,12 @@ pub fn preview(study: &Study, own: &OwnResponses) -> Result<Preview, AgentError>
     let declaration = Declaration::of(&own.table, terms);
     let rounds = preview::rounds(terms, &study.site, &own.table)
         .map_err(|error| AgentError::Mismatch(error.to_string()))?;
-    let items = study.plan.items.iter().zip(&declaration.codes).map(|(item, mask)| ItemGiven {
-        item: item.name.clone(),
-        codes: (0..64).filter(|c| mask >> c & 1 == 1).collect(),
-    });
+    let items = study
+        .plan
+        .items
+        .iter()
+        .zip(&declaration.codes)
+        .map(|(item, codes)| ItemGiven { item: item.name.clone(), codes: codes.iter().collect() });
     Ok(Preview {
         study: study.plan.study.clone(),
         site: study.connection.site.clone(),

@@ -2,12 +2,12 @@
 
 use super::AgentError;
 use fedirt_data::{
-    Audience, Input, Note, ReadOption, ReadOptions, Responses, SiteResponses, UndeclaredCode, near_names,
-    undeclared_codes,
+    Audience, Input, Note, NoteKind, ReadOption, ReadOptions, Responses, SiteResponses, UndeclaredCode,
+    near_names, questions, undeclared_codes, with_merged,
 };
 use fedirt_model::responses::{MISSING, ResponseTable, TableError};
 use fedirt_privacy::ledger::{Students, row_fingerprint};
-use fedirt_protocol::plan::StudyPlan;
+use fedirt_protocol::plan::{PlanItem, StudyPlan};
 use std::collections::BTreeSet;
 #[cfg(feature = "files")]
 use std::path::PathBuf;
@@ -15,8 +15,10 @@ use std::path::PathBuf;
 /// The answers of this site's students to the plan's items.
 #[derive(Debug, Clone)]
 pub struct OwnResponses {
-    /// A column for each item of the plan.
+    /// A column for each item of the plan, with the codes that the plan merges merged.
     pub table: ResponseTable,
+    /// The same with the codes of the files, by which students are known in all studies, where the plan merges any.
+    unmerged: Option<ResponseTable>,
     /// The id of each row, where the files have them.
     pub ids: Option<Vec<String>>,
     /// What the reader of the files noted.
@@ -28,7 +30,7 @@ pub struct OwnResponses {
 /// How files do not fit a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PlanMismatch {
-    /// A column is no item of the plan.
+    /// A column is no item of the plan, and has nearly the name of an item that the files lack.
     UnknownItem {
         /// The files that have it.
         files: Vec<String>,
@@ -52,13 +54,11 @@ impl PlanMismatch {
     pub fn told(&self, audience: Audience) -> String {
         match self {
             Self::UnknownItem { files, column, near } => {
-                let hint = match near.as_slice() {
-                    [] => String::new(),
-                    near => format!(" (is it the plan's {}? Then rename the column)", near.join(" or ")),
-                };
                 format!(
-                    "{}, column {column}: the plan has no such item{hint}. Leave it out with {}",
+                    "{}, column {column}: the plan has no such item. If it is the plan's {}, say so in {}; if not, leave it out with {}",
                     files.join(", "),
+                    near.join(" or "),
+                    audience.table(ReadOption::Map, "name, item"),
                     audience.with(ReadOption::Ignore, column)
                 )
             }
@@ -88,26 +88,37 @@ pub fn read_for_plan(
     options: &ReadOptions,
     plan: &StudyPlan,
 ) -> Result<OwnResponses, AgentError> {
-    for_plan(read_files(files, options)?, options, plan, |file| Some(Input::file(std::path::Path::new(file))))
+    let options = options_for_plan(options, plan);
+    let reading = fedirt_data::read(files.iter().map(|file| Input::file(file)), &options)?;
+    for_plan(reading, &options, plan, |file| Some(Input::file(std::path::Path::new(file))))
 }
 
-#[cfg(feature = "files")]
-/// Reads files.
-pub fn read_files(files: &[PathBuf], options: &ReadOptions) -> Result<Responses, fedirt_data::Problems> {
-    fedirt_data::read(files.iter().map(|file| Input::file(file)), options)
+/// Options that select the plan's items, as a codebook does: other columns are left out and named, and names that differ from
+/// an item's only in spelling are questions. What the caller says about items stays.
+pub fn options_for_plan(options: &ReadOptions, plan: &StudyPlan) -> ReadOptions {
+    let item = |planned: &PlanItem| {
+        let mut codes = planned.categories.clone();
+        codes.extend(planned.merged.iter().map(|merged| merged.code));
+        codes.sort_unstable();
+        (planned.name.clone(), codes)
+    };
+    options.selecting(plan.items.iter().map(item))
 }
 
-/// What was read, against a plan. `open` opens a file once more by its name, to find the lines of codes that are not in the
+/// What was read with [`options_for_plan`], against a plan. `open` opens a file once more by its name, to find the lines of codes that are not in the
 /// codebook; without lines the codes are named all the same.
 pub fn for_plan<'a>(
-    reading: Responses,
+    mut reading: Responses,
     options: &ReadOptions,
     plan: &StudyPlan,
     open: impl Fn(&str) -> Option<Input<'a>>,
 ) -> Result<OwnResponses, AgentError> {
-    let mut problems = Vec::new();
+    let planned: Vec<&str> = plan.items.iter().map(|item| item.name.as_str()).collect();
+    // What the officer alone knows, such as whether a 9 among A–D is an option, is asked here, before anything is sent.
+    let asked = questions(&reading, &planned)?;
+    reading.notes.extend(asked);
+    let mut problems = complain_about_columns(&reading, plan);
     for site in &reading.sites {
-        complain_about_columns(site, plan, &mut problems);
         complain_about_codes(site, plan, options, &open, &mut problems);
     }
     let given: BTreeSet<&str> =
@@ -123,14 +134,23 @@ pub fn for_plan<'a>(
     join(reading, plan, absent)
 }
 
-fn complain_about_columns(site: &SiteResponses, plan: &StudyPlan, problems: &mut Vec<PlanMismatch>) {
-    for name in site.items.iter().filter(|name| plan.items.iter().all(|item| item.name != **name)) {
-        problems.push(PlanMismatch::UnknownItem {
-            files: site.sources.iter().map(|source| source.file.clone()).collect(),
-            column: name.clone(),
-            near: near_names(name, plan.items.iter().map(|item| item.name.as_str())),
-        });
+/// Columns that the plan does not select, but that have nearly the name of an item that no file has.
+fn complain_about_columns(reading: &Responses, plan: &StudyPlan) -> Vec<PlanMismatch> {
+    let has = |name: &str| reading.sites.iter().any(|site| site.items.iter().any(|item| item == name));
+    let absent: Vec<&str> =
+        plan.items.iter().map(|item| item.name.as_str()).filter(|name| !has(name)).collect();
+    let mut problems = Vec::new();
+    for note in &reading.notes {
+        let NoteKind::NotSelected(columns) = &note.kind else { continue };
+        for column in columns {
+            let near = near_names(column, absent.iter().copied());
+            if !near.is_empty() {
+                let (files, column) = (note.files.clone(), column.clone());
+                problems.push(PlanMismatch::UnknownItem { files, column, near });
+            }
+        }
     }
+    problems
 }
 
 fn complain_about_codes<'a>(
@@ -142,7 +162,14 @@ fn complain_about_codes<'a>(
 ) {
     let planned =
         |name: &str| plan.items.iter().find(|item| item.name == name).map(|item| item.categories.as_slice());
+    let merged = |found: &UndeclaredCode| {
+        let item = plan.items.iter().find(|item| item.name == found.item);
+        item.is_some_and(|item| item.merged.iter().any(|merged| merged.code == found.code))
+    };
     for mut found in undeclared_codes(site, planned) {
+        if merged(&found) {
+            continue;
+        }
         found.locate(options, &open);
         problems.push(PlanMismatch::UndeclaredCode(found));
     }
@@ -174,7 +201,13 @@ fn join(reading: Responses, plan: &StudyPlan, absent: Vec<String>) -> Result<Own
         table = table.with_weights(weights).map_err(wrong)?;
     }
     let ids = (rows > 0 && ids.len() == rows).then_some(ids);
-    Ok(OwnResponses { table, ids, notes: reading.notes, absent })
+    let mut unmerged = None;
+    if plan.items.iter().any(|item| !item.merged.is_empty()) {
+        let merged =
+            with_merged(&table, plan.items.iter().map(|item| item.merged.as_slice())).map_err(wrong)?;
+        unmerged = Some(std::mem::replace(&mut table, merged));
+    }
+    Ok(OwnResponses { table, unmerged, ids, notes: reading.notes, absent })
 }
 
 impl OwnResponses {
@@ -188,6 +221,11 @@ impl OwnResponses {
         remarks
     }
 
+    /// The answers as they stand in the files.
+    fn as_read(&self) -> &ResponseTable {
+        self.unmerged.as_ref().unwrap_or(&self.table)
+    }
+
     /// A salted fingerprint of each row, sorted: whether rows changed between studies, and nothing else. Columns stand
     /// in the order of their names, so that another order in another plan is no change.
     pub(super) fn fingerprints(&self, plan: &StudyPlan, salt: &[u8; 32]) -> Vec<u64> {
@@ -195,7 +233,7 @@ impl OwnResponses {
         order.sort_by(|a, b| plan.items[*a].name.cmp(&plan.items[*b].name));
         let mut bytes = Vec::new();
         let mut prints: Vec<u64> = self
-            .table
+            .as_read()
             .rows()
             .enumerate()
             .map(|(at, row)| {
@@ -224,7 +262,7 @@ impl OwnResponses {
         let ids = self.ids.iter().flatten().map(|id| print("id", [id.as_bytes(), b""])).collect();
         let items: Vec<u64> =
             plan.items.iter().map(|item| print("item", [item.name.as_bytes(), b""])).collect();
-        let answers = self.table.rows().flat_map(|row| {
+        let answers = self.as_read().rows().flat_map(|row| {
             let given = items.iter().zip(row).filter(|(_, code)| **code != MISSING);
             given.map(|(item, code)| (*item, print("answer", [&item.to_le_bytes(), &[*code]])))
         });

@@ -1,6 +1,6 @@
 //! The items of a plan, from tables that people paste or keep in files.
 
-use fedirt_data::{Errors, FixedItem, Input, Problems, Steps, read_codebook, read_fixed_items};
+use fedirt_data::{Errors, FixedItem, Input, ItemProblem, Problems, Steps, read_codebook, read_fixed_items};
 use fedirt_model::items;
 use fedirt_protocol::plan::{FixedParameters, PlanItem};
 
@@ -18,6 +18,9 @@ pub enum CodebookError {
         /// The item.
         item: String,
     },
+    /// Categories that cannot be merged so.
+    #[error(transparent)]
+    Collapse(ItemProblem),
     /// A table of known parameters without any.
     #[error("There is no item with a slope and intercepts or difficulties in it.")]
     NothingKnown,
@@ -56,11 +59,22 @@ pub enum CodebookError {
 pub fn plan_items(table: &str, input: Input<'_>) -> Result<Vec<PlanItem>, Errors<CodebookError>> {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
     for item in read_codebook(input).map_err(CodebookError::from)? {
-        match item.categories {
-            Some(categories) => {
-                items.push(PlanItem { name: item.name, categories, model: item.model, fixed: None });
+        let merged = item.merged();
+        match (item.categories, merged) {
+            (_, Err(problem)) => problems.push(CodebookError::Collapse(problem)),
+            (_, Ok(Some((categories, merged)))) => {
+                items.push(PlanItem { name: item.name, categories, merged, model: item.model, fixed: None });
             }
-            None => {
+            (Some(categories), Ok(None)) => {
+                items.push(PlanItem {
+                    name: item.name,
+                    categories,
+                    merged: Vec::new(),
+                    model: item.model,
+                    fixed: None,
+                });
+            }
+            (None, Ok(None)) => {
                 problems.push(CodebookError::NoCategories { table: table.to_owned(), item: item.name });
             }
         }

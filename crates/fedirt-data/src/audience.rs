@@ -71,17 +71,17 @@ impl Audience {
                 ReadOption::Ignore => "the columns that are left out",
                 ReadOption::Missing => "“Codes that mean no answer”",
                 ReadOption::Items => "the items of the study",
-                ReadOption::Long => "a file with one row per student",
-                ReadOption::Map => "the names in the file",
-                ReadOption::Codebook => "the codebook of the study",
-                ReadOption::Key => "a file of scores",
+                ReadOption::Long => "“The file has a line for each answer”",
+                ReadOption::Map => "“All columns” on the page of columns",
+                ReadOption::Codebook => "“What answers are” on the page of columns",
+                ReadOption::Key => "“Answer key” on the page of columns",
             }
             .to_owned(),
         }
     }
 
     /// An option that takes a table, with the columns of the table: `--key FILE (CSV: item, key)`.
-    pub(crate) fn table(self, option: ReadOption, columns: &str) -> String {
+    pub fn table(self, option: ReadOption, columns: &str) -> String {
         match self {
             Self::CommandLine => format!("{} FILE (CSV: {columns})", self.option(option)),
             Self::Library | Self::Page => self.option(option),
@@ -98,8 +98,7 @@ impl Audience {
             }
             (Self::CommandLine, _) => format!("{name} {}", argument(value)),
             (Self::Library, _) => format!("{name} = {value:?}"),
-            // The page leaves out every column that is no item of the plan.
-            (Self::Page, ReadOption::Ignore) => "another name for the column in the file".to_owned(),
+            (Self::Page, ReadOption::Ignore) => format!("“not used” for {value} on the page of columns"),
             (Self::Page, _) => format!("{value} under {name} on the page of columns"),
         }
     }

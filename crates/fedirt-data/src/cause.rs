@@ -22,6 +22,14 @@ pub enum Cause {
     /// The file is something else than text; with the name of what it is.
     #[error("this is {0}, not a CSV text")]
     NotText(&'static str),
+    /// A file of a kind that is read only by a program that was built so.
+    #[error("this is {what}, which this program was built without reading")]
+    NotBuilt {
+        /// What it is.
+        what: &'static str,
+        /// The feature that reads it.
+        feature: &'static str,
+    },
     /// A workbook that cannot be read; with the words of its reader.
     #[error("the workbook cannot be read: {0}")]
     BadWorkbook(String),
@@ -31,6 +39,12 @@ pub enum Cause {
     /// A Parquet file that cannot be read; with the words of its reader.
     #[error("the Parquet file cannot be read: {0}")]
     BadParquet(String),
+    /// An SPSS file that cannot be read; with what is wrong with it.
+    #[error("the SPSS file cannot be read: {0}")]
+    BadSav(String),
+    /// A column that the file declares to be the weight of its cases.
+    #[error("the file says that this column weights its cases")]
+    DeclaredWeight,
     /// The same file was given before, under this name.
     #[error("the file is given twice{}", as_name(.0))]
     SameFileTwice(Option<String>),
@@ -78,12 +92,14 @@ pub enum Cause {
     #[error("{} and {} name the same column", Audience::Library.option(*.0), Audience::Library.option(*.1))]
     TwoRoles(ReadOption, ReadOption),
     /// Fewer than two item columns; with the number of all columns.
-    #[error("{}", item_count(*.items))]
+    #[error("{}", item_count(*.items, *.selected))]
     TooFewItems {
         /// Item columns found.
         items: usize,
         /// All columns found.
         columns: usize,
+        /// Whether items are selected by their names.
+        selected: bool,
     },
     /// A long file without a column of ids.
     #[error("columns `item` and `resp` make this a long file, but there is no id column")]
@@ -131,7 +147,7 @@ pub enum Cause {
     #[error("`{0}` is negative")]
     Negative(String),
     /// A number that is too large for a category.
-    #[error("`{0}` is too large for a category (at most 63)")]
+    #[error("`{0}` is too large for a category (at most 63, or what a codebook says, up to 100)")]
     TooLarge(String),
     /// A text that the item's codebook does not list.
     #[error("`{0}` is none of the answers that the codebook lists for the item")]
@@ -293,6 +309,9 @@ pub enum Cause {
     /// A number of levels that makes no sense.
     #[error("{0} levels or scores are listed")]
     LevelCount(usize),
+    /// A level that lacks a code, where others have one, or whose code does not ascend.
+    #[error("`{0}` has no code above that of the level before it, and levels here are codes with words")]
+    LevelWithoutCode(String),
     /// A level that stands twice.
     #[error("`{0}` stands twice")]
     LevelTwice(String),
@@ -319,6 +338,9 @@ pub enum Cause {
     /// A reversed item whose categories nobody said.
     #[error("the item is to be reversed, and its categories are not known")]
     ReverseWithoutCategories,
+    /// Groups of categories that are none.
+    #[error("`{0}` does not say which categories become one")]
+    BadCollapse(String),
     /// A name that stands for two items.
     #[error("`{name}` stands for another item already: `{other}`")]
     NameOfTwoItems {
@@ -382,8 +404,10 @@ fn gap(counts: &[(u8, u64)], range: (u8, u8), beyond: &[u8]) -> String {
     format!("the codes are {}: {} {leave} a gap above {}", counts.join(", "), beyond.join(", "), range.1)
 }
 
-fn item_count(items: usize) -> &'static str {
-    if items == 0 {
+fn item_count(items: usize, selected: bool) -> &'static str {
+    if items == 0 && selected {
+        "none of the columns is one of the items that are selected by their names"
+    } else if items == 0 {
         "there is no item column"
     } else {
         "there is only one item column, and one item cannot be calibrated"

@@ -4,9 +4,11 @@ use fedirt_model::responses::MISSING;
 
 use std::collections::HashMap;
 
-use crate::HIGHEST_CODE;
 use crate::options::ReadOptions;
 use crate::scoring_rule::ScoringRule;
+
+/// The largest code of an item whose categories nobody has declared: higher numbers are ids, ages or years, not scores.
+const HIGHEST_UNDECLARED: u8 = 63;
 
 /// Looked up, but not decided by one byte alone.
 const UNDECIDED: u8 = MISSING - 1;
@@ -28,18 +30,26 @@ pub(crate) struct CellReader {
     single: [u8; 256],
     missing: Vec<(String, Option<f64>)>,
     rule: Option<ScoringRule>,
+    highest: u8,
 }
 
 impl CellReader {
     pub(crate) fn new<'a>(missing: impl IntoIterator<Item = &'a String>, rule: Option<ScoringRule>) -> Self {
         let missing: Vec<(String, Option<f64>)> =
             missing.into_iter().map(|code| (code.trim().to_string(), number(code.trim()))).collect();
-        let mut reader = Self { single: [UNDECIDED; 256], missing, rule };
+        let mut reader = Self { single: [UNDECIDED; 256], missing, rule, highest: HIGHEST_UNDECLARED };
         for byte in b'!'..=b'~' {
             reader.single[usize::from(byte)] = reader.read_text(&[byte]).unwrap_or(UNDECIDED);
         }
         reader.single[usize::from(b' ')] = MISSING;
         reader
+    }
+
+    /// The same for an item that has these codes.
+    fn with_codes(mut self, codes: Option<&[u8]>) -> Self {
+        let declared = codes.and_then(|codes| codes.last()).copied();
+        self.highest = self.highest.max(declared.unwrap_or_default());
+        self
     }
 
     /// The category code, or [`MISSING`]. Nearly every cell is one byte, and decided by one look into a table.
@@ -77,8 +87,8 @@ impl CellReader {
         match value {
             v if v < 0.0 => Err(Fault::Negative),
             v if v.is_finite() && v.fract() != 0.0 => Err(Fault::Fraction),
-            v if v > f64::from(HIGHEST_CODE) => Err(Fault::TooLarge),
-            // In 0..=63 and whole: the conversion is exact.
+            v if v > f64::from(self.highest) => Err(Fault::TooLarge),
+            // In 0..=100 and whole: the conversion is exact.
             v => Ok(v as u8),
         }
     }
@@ -94,9 +104,12 @@ impl<'a> CellReaders<'a> {
     pub(crate) fn new(options: &'a ReadOptions) -> Self {
         let mut own = HashMap::new();
         for item in options.codebook.iter().flatten() {
-            if item.rule.is_some() || !item.missing.is_empty() {
+            let codes = item.categories.as_deref();
+            let many = codes.and_then(|codes| codes.last()).is_some_and(|code| *code > HIGHEST_UNDECLARED);
+            if item.rule.is_some() || !item.missing.is_empty() || many {
                 let missing = options.missing.iter().chain(&item.missing);
-                own.insert(item.name.as_str(), CellReader::new(missing, item.rule.clone()));
+                let reader = CellReader::new(missing, item.rule.clone()).with_codes(codes);
+                own.insert(item.name.as_str(), reader);
             }
         }
         for keyed in &options.key {

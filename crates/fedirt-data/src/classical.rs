@@ -1,10 +1,10 @@
 //! Classical statistics of items: difficulty, item-rest correlation, alpha, and how the options of keyed items work.
 
-use std::collections::HashMap;
+use fedirt_model::fit::OptionSummary;
 
 use crate::moments::Moments;
 use crate::questions::{Items, answered, occurring};
-use crate::reading::{Responses, SiteResponses};
+use crate::reading::Responses;
 
 /// Classical statistics of one item.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,19 +16,6 @@ pub struct ClassicalItem {
     pub item_rest: Option<f64>,
     /// The options of a keyed item.
     pub options: Vec<OptionSummary>,
-}
-
-/// One option of a keyed item.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OptionSummary {
-    /// The option, as it is written first.
-    pub option: String,
-    /// The code that the key gives it.
-    pub code: u8,
-    /// Students who chose it.
-    pub count: u64,
-    /// Correlation between choosing it, among those who chose any, and the mean score in the other items.
-    pub item_rest: Option<f64>,
 }
 
 /// Classical statistics of a test.
@@ -45,7 +32,6 @@ struct ItemSums {
     score: f64,
     answers: u64,
     rest: Moments,
-    options: Vec<(String, u8, u64, Moments)>,
     /// Of complete rows.
     complete: (f64, f64),
 }
@@ -66,16 +52,19 @@ pub(crate) fn classical(responses: &Responses) -> Classical {
         })
         .collect();
     let mut sums = vec![ItemSums::default(); items.names.len()];
+    // Each row's sum of scores and number of answers.
+    let mut row_totals: Vec<Vec<(f64, usize)>> = Vec::new();
     let (mut complete_rows, mut totals) = (0, (0.0, 0.0));
     for site in &responses.sites {
         let places: Vec<usize> = site.items.iter().map(|name| items.places[name.as_str()]).collect();
-        let chosen = chosen_columns(site);
-        for (at, row) in site.table.rows().enumerate() {
+        let mut of_rows = Vec::with_capacity(site.table.students());
+        for row in site.table.rows() {
             let score = |column: usize, code: u8| f64::from(code - ranges[places[column]].0.min(code));
             let answers =
                 || row.iter().enumerate().filter_map(|(column, code)| Some((column, answered(*code)?)));
             let total: f64 = answers().map(|(column, code)| score(column, code)).sum();
             let count = answers().count();
+            of_rows.push((total, count));
             let is_complete = count == items.names.len();
             for (column, code) in answers() {
                 let (sum, x) = (&mut sums[places[column]], score(column, code));
@@ -88,72 +77,86 @@ pub(crate) fn classical(responses: &Responses) -> Classical {
                 if is_complete {
                     sum.complete = (sum.complete.0 + x, sum.complete.1 + x * x);
                 }
-                if let Some((names, rows)) = chosen.get(&column)
-                    && let Some(place) = rows[at]
-                {
-                    sum.choose(names, place, code, rest);
-                }
             }
             if is_complete {
                 complete_rows += 1;
                 totals = (totals.0 + total, totals.1 + total * total);
             }
         }
+        row_totals.push(of_rows);
     }
     let variance = |(sum, squares): (f64, f64)| squares - sum * sum / complete_rows as f64;
     let (parts, whole) = (sums.iter().map(|sum| variance(sum.complete)).sum::<f64>(), variance(totals));
     let n = sums.len() as f64;
     // Cronbach (1951); variances share their divisor.
     let alpha = (complete_rows > 1 && n > 1.0 && whole > 0.0).then(|| n / (n - 1.0) * (1.0 - parts / whole));
-    let items =
-        sums.into_iter().zip(ranges).map(|(sum, (lowest, highest))| sum.item(f64::from(highest - lowest)));
+    let names = items.names.iter().zip(sums).zip(ranges);
+    let items = names.map(|((name, sum), (lowest, highest))| ClassicalItem {
+        options: chosen_options(responses, name, lowest, &row_totals),
+        ..sum.item(f64::from(highest - lowest))
+    });
     Classical { items: items.collect(), alpha, complete_rows }
 }
 
-type Chosen<'a> = HashMap<usize, (&'a [String], Vec<Option<usize>>)>;
-
-/// For each column of a keyed item its options, and the place of what each row chose.
-fn chosen_columns(site: &SiteResponses) -> Chosen<'_> {
-    let column = |name: &str| site.items.iter().position(|item| item == name);
-    let columns = site.chosen.iter().filter_map(|chosen| {
-        Some((column(&chosen.item)?, (chosen.options.as_slice(), chosen.rows().collect())))
-    });
-    columns.collect()
+/// The options of keyed items by item: those of the files, for the results of a fit.
+pub fn option_summaries(responses: &Responses) -> Vec<(String, Vec<OptionSummary>)> {
+    if responses.sites.iter().all(|site| site.chosen.is_empty()) {
+        return Vec::new();
+    }
+    let names = Items::new(&responses.sites).names.into_iter().map(str::to_owned);
+    let options = classical(responses).items.into_iter().map(|item| item.options);
+    names.zip(options).filter(|(_, options)| !options.is_empty()).collect()
 }
 
-impl ItemSums {
-    fn choose(&mut self, names: &[String], place: usize, code: u8, rest: Option<f64>) {
-        let at = self.options.iter().position(|(option, ..)| *option == names[place]).unwrap_or_else(|| {
-            // The students who chose another option before did not choose this one.
-            let mut moments = Moments::default();
-            self.options.first().map(|(.., first)| first).inspect(|first| moments = first.with_none_chosen());
-            self.options.push((names[place].clone(), code, 0, moments));
-            self.options.len() - 1
-        });
-        self.options[at].2 += 1;
-        if let Some(rest) = rest {
-            for (other, option) in self.options.iter_mut().enumerate() {
-                option.3.add(if other == at { 1.0 } else { 0.0 }, rest);
+/// How the options of a keyed item were chosen, by the mean score in the other items.
+fn chosen_options(
+    responses: &Responses,
+    item: &str,
+    lowest: u8,
+    row_totals: &[Vec<(f64, usize)>],
+) -> Vec<OptionSummary> {
+    let mut options: Vec<OptionSummary> = Vec::new();
+    let mut rows: Vec<(usize, f64)> = Vec::new();
+    for (site, totals) in responses.sites.iter().zip(row_totals) {
+        let Some(chosen) = site.chosen.iter().find(|chosen| chosen.item == item) else { continue };
+        let Some(column) = site.items.iter().position(|name| name == item) else { continue };
+        for ((place, row), (total, count)) in chosen.rows().zip(site.table.rows()).zip(totals) {
+            let (Some(place), Some(code)) = (place, answered(row[column])) else { continue };
+            let option = &chosen.options[place];
+            let at = options.iter().position(|known| known.option == *option).unwrap_or_else(|| {
+                let (option, item_rest_r) = (option.clone(), None);
+                options.push(OptionSummary { option, code, count: 0, thirds: [0; 3], item_rest_r });
+                options.len() - 1
+            });
+            options[at].count += 1;
+            if *count > 1 {
+                rows.push((at, (total - f64::from(code - lowest.min(code))) / (count - 1) as f64));
             }
         }
     }
+    rows.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let (mut start, all) = (0, rows.len());
+    for same in rows.chunk_by(|(_, one), (_, other)| one == other) {
+        // The middle of their ranks, between 0 and the number of rows.
+        let third = 3 * (2 * start + same.len()) / (2 * all);
+        same.iter().for_each(|(at, _)| options[*at].thirds[third.min(2)] += 1);
+        start += same.len();
+    }
+    for (place, option) in options.iter_mut().enumerate() {
+        let mut moments = Moments::default();
+        rows.iter().for_each(|(at, rest)| moments.add(f64::from(u8::from(*at == place)), *rest));
+        option.item_rest_r = moments.correlation();
+    }
+    options.sort_by(|one, other| one.option.cmp(&other.option));
+    options
+}
 
+impl ItemSums {
     fn item(self, highest: f64) -> ClassicalItem {
-        let mut options: Vec<OptionSummary> = self
-            .options
-            .into_iter()
-            .map(|(option, code, count, moments)| OptionSummary {
-                option,
-                code,
-                count,
-                item_rest: moments.correlation(),
-            })
-            .collect();
-        options.sort_by(|one, other| one.option.cmp(&other.option));
         ClassicalItem {
             p: (self.answers > 0 && highest > 0.0).then(|| self.score / self.answers as f64 / highest),
             item_rest: self.rest.correlation(),
-            options,
+            options: Vec::new(),
         }
     }
 }
@@ -190,7 +193,9 @@ mod tests {
         let (x, y) = ([0.0, 1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.5, 1.0, 0.5]);
         let mut moments = Moments::default();
         x.iter().zip(y).for_each(|(x, y)| moments.add(*x, y));
-        assert_eq!(options[0].item_rest, moments.correlation());
+        assert_eq!(options[0].item_rest_r, moments.correlation());
+        // Rests 0 < ½, ½ < 1, 1: middle ranks 0.5, 2 and 4 of five rows.
+        assert_eq!(options.iter().map(|o| o.thirds).collect::<Vec<_>>(), [[1, 1, 0], [0, 0, 2], [0, 1, 0]]);
         assert_eq!(found.complete_rows, 5);
     }
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead, Cursor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::cause::Cause;
+use crate::file_facts::FileFacts;
 
 /// How files that are no text begin, and what they are.
 const OTHER_FORMATS: &[(&[u8], &str)] = &[
@@ -18,8 +19,11 @@ const OTHER_FORMATS: &[(&[u8], &str)] = &[
     (b"%PDF", "a PDF"),
 ];
 
+/// A text, and what its file says about the columns.
+pub(crate) type Text<'a> = (Box<dyn BufRead + 'a>, FileFacts);
+
 /// The text of an input in UTF-8, or in another encoding that keeps ASCII; `Err`: what the file is instead.
-pub(crate) fn text<'a>(mut bytes: Box<dyn BufRead + 'a>) -> Result<Box<dyn BufRead + 'a>, Cause> {
+pub(crate) fn text<'a>(mut bytes: Box<dyn BufRead + 'a>) -> Result<Text<'a>, Cause> {
     let unreadable = |error: std::io::Error| Cause::Unreadable(error.to_string());
     let start = loop {
         match bytes.fill_buf() {
@@ -28,15 +32,23 @@ pub(crate) fn text<'a>(mut bytes: Box<dyn BufRead + 'a>) -> Result<Box<dyn BufRe
         }
     };
     if let Some(ends) = utf16(start) {
-        return whole(bytes, |all| of_utf16(&all, ends));
+        return whole(bytes, |all| Ok((of_utf16(&all, ends)?, FileFacts::default())));
     }
     match OTHER_FORMATS.iter().find(|(beginning, _)| start.starts_with(beginning)) {
         #[cfg(feature = "spreadsheets")]
-        Some((b"PK\x03\x04" | b"\xd0\xcf\x11\xe0", _)) => whole(bytes, crate::spreadsheet::as_csv),
+        Some((b"PK\x03\x04" | b"\xd0\xcf\x11\xe0", _)) => {
+            whole(bytes, |all| Ok((crate::spreadsheet::as_csv(all)?, FileFacts::default())))
+        }
         #[cfg(feature = "parquet")]
-        Some((b"PAR1", _)) => whole(bytes, crate::parquet_file::as_csv),
+        Some((b"PAR1", _)) => {
+            whole(bytes, |all| Ok((crate::parquet_file::as_csv(all)?, FileFacts::default())))
+        }
+        #[cfg(feature = "spss")]
+        Some((b"$FL2" | b"$FL3", _)) => whole(bytes, crate::sav::as_csv),
+        Some((b"$FL2" | b"$FL3", what)) => Err(Cause::NotBuilt { what, feature: "spss" }),
+        Some((b"PAR1", what)) => Err(Cause::NotBuilt { what, feature: "parquet" }),
         Some((_, what)) => Err(Cause::NotText(what)),
-        None => Ok(bytes),
+        None => Ok((bytes, FileFacts::default())),
     }
 }
 
@@ -44,16 +56,17 @@ pub(crate) fn text<'a>(mut bytes: Box<dyn BufRead + 'a>) -> Result<Box<dyn BufRe
 /// one panic, the file is refused, and the program goes on.
 fn whole<'a>(
     mut bytes: Box<dyn BufRead + 'a>,
-    text: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, Cause>,
-) -> Result<Box<dyn BufRead + 'a>, Cause> {
+    text: impl FnOnce(Vec<u8>) -> Result<(Vec<u8>, FileFacts), Cause>,
+) -> Result<Text<'a>, Cause> {
     let mut all = Vec::new();
     bytes.read_to_end(&mut all).map_err(|error| Cause::Unreadable(error.to_string()))?;
     let text = catch_unwind(AssertUnwindSafe(|| text(all)));
-    Ok(Box::new(Cursor::new(text.unwrap_or(Err(Cause::NotText("a damaged file")))?)))
+    let (text, facts) = text.unwrap_or(Err(Cause::NotText("a damaged file")))?;
+    Ok((Box::new(Cursor::new(text)), facts))
 }
 
 /// A field of a CSV text, on one line and in quotes.
-#[cfg(any(feature = "spreadsheets", feature = "parquet"))]
+#[cfg(any(feature = "spreadsheets", feature = "parquet", feature = "spss"))]
 pub(crate) fn quoted(text: &str) -> String {
     let line: String = text.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }).collect();
     format!("\"{}\"", line.replace('"', "\"\""))
@@ -158,7 +171,7 @@ mod tests {
             [bytes(u16::to_le_bytes, true), bytes(u16::to_be_bytes, true), bytes(u16::to_le_bytes, false)]
         {
             let mut read = String::new();
-            text(Box::new(Cursor::new(bytes))).unwrap().read_to_string(&mut read).unwrap();
+            text(Box::new(Cursor::new(bytes))).unwrap().0.read_to_string(&mut read).unwrap();
             assert_eq!(read, "a;ü\n1;0\n");
         }
         assert!(text(Box::new(Cursor::new(b"\xff\xfea"))).is_err());

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::OptionSummary;
 use crate::audience::Audience;
 use crate::describe::{Description, ItemSummary, share};
 use crate::text::{counted, grouped, shown};
@@ -176,23 +177,31 @@ impl Description {
         if keyed.is_empty() {
             return Ok(());
         }
-        let mut table = Table::new(&["item", "option", "category", "chosen", "share", "r"]);
+        let mut table =
+            Table::new(&["item", "option", "category", "chosen", "share", "lower", "middle", "upper", "r"]);
         for item in keyed.iter().take(MOST_ITEMS / 4) {
-            let all: u64 = item.classical.options.iter().map(|option| option.count).sum();
-            for (at, option) in item.classical.options.iter().enumerate() {
+            let options = &item.classical.options;
+            let all: u64 = options.iter().map(|option| option.count).sum();
+            let thirds =
+                [0, 1, 2].map(|third| options.iter().map(|option| option.thirds[third]).sum::<u64>());
+            let third = |option: &OptionSummary, at: usize| percent(option.thirds[at], thirds[at]);
+            for (at, option) in options.iter().enumerate() {
                 table.row(vec![
                     if at == 0 { shorten(&item.name, NAME) } else { String::new() },
                     shorten(&option.option, 12),
                     option.code.to_string(),
                     grouped(option.count),
                     percent(option.count, all),
-                    two_digits(option.item_rest),
+                    third(option, 0),
+                    third(option, 1),
+                    third(option, 2),
+                    two_digits(option.item_rest_r),
                 ]);
             }
         }
         writeln!(
             f,
-            "\nOptions of keyed items (r: between choosing the option and the score in the other items)"
+            "\nOptions of keyed items (lower, middle, upper: shares in each third of students by the mean score in\n  the other items; r: between choosing the option and that score)"
         )?;
         table.write(f)?;
         write_rest(keyed.len(), MOST_ITEMS / 4, "item", "items", f)

@@ -121,7 +121,8 @@ pub(crate) fn columns(
         add_note(notes, Some(file), NoteKind::NotSelected(unselected.clone()));
     }
     if items.len() < 2 {
-        complaints.line(line, Cause::TooFewItems { items: items.len(), columns: names.len() });
+        let selected = !matches!(selection, Selection::All);
+        complaints.line(line, Cause::TooFewItems { items: items.len(), columns: names.len(), selected });
     }
     Columns { names, site, id, weight, layout: Layout::Wide(items), unselected }
 }

@@ -3,15 +3,18 @@
 use std::collections::HashMap;
 
 use fedirt_model::centre::{Anchor, ItemPlan};
+use fedirt_model::code_set::{CodeSet, HIGHEST_CODE, MergedCode};
 use fedirt_model::fit::Warning;
 use fedirt_model::items;
 use fedirt_model::responses::{MISSING, ResponseTable, TableError};
 
 use crate::codebook::CodebookItem;
+use crate::collapse::{Collapse, written};
 use crate::errors::Errors;
 use crate::fixed_items::{FixedItem, Steps};
 use crate::item_problem::{CategorySource, ItemProblem};
 use crate::notes::NoteKind;
+use crate::questions::{CodeCounts, Items, occurring};
 use crate::reading::{Responses, SiteResponses};
 use crate::text::listed;
 use crate::undeclared::undeclared_codes;
@@ -31,6 +34,8 @@ pub struct ItemOptions {
     pub model: Option<String>,
     /// Models of single items, by name.
     pub item_models: Vec<(String, String)>,
+    /// Merges categories of items that are not fixed until each has this many answers, where the codebook says nothing.
+    pub collapse: Option<u64>,
     /// Where the codes of an item come from, if neither codebook nor fixed items give them.
     pub codes: CodeSource,
 }
@@ -54,14 +59,24 @@ pub fn plan_items(
     responses: &Responses,
 ) -> Result<(Vec<ItemPlan>, Vec<Warning>), Errors<ItemProblem>> {
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
-    let seen = codes_seen(responses);
+    let seen = Items::new(&responses.sites);
+    let counts_of =
+        |name: &str| seen.places.get(name).map_or([0; HIGHEST_CODE as usize + 1], |at| seen.counts[*at]);
+    let codes_of =
+        |name: &str| occurring(&counts_of(name)).iter().map(|(code, _)| *code).collect::<CodeSet>();
     // Long files name items in their rows: a student without answers could take one away.
     let long = responses.notes.iter().any(|note| note.kind == NoteKind::LongFormat);
     let codebook = options.codebook.as_deref().or(responses.codebook());
     if options.codes == CodeSource::Declared && long && codebook.is_none() {
         problems.push(ItemProblem::LongWithoutCodebook);
     }
-    let plain = |name: &String| ItemPlan { name: name.clone(), model: None, codes: None, anchor: None };
+    let plain = |name: &&str| ItemPlan {
+        name: (*name).to_owned(),
+        model: None,
+        codes: None,
+        merged: Vec::new(),
+        anchor: None,
+    };
     let mut plan: Vec<ItemPlan> = match codebook {
         Some(items) => items
             .iter()
@@ -69,13 +84,14 @@ pub fn plan_items(
                 name: item.name.clone(),
                 model: item.model.clone(),
                 codes: item.categories.clone(),
+                merged: Vec::new(),
                 anchor: None,
             })
             .collect(),
         None => seen.names.iter().map(plain).collect(),
     };
     for name in seen.names.iter().filter(|name| !plan.iter().any(|p| p.name == **name)) {
-        problems.push(ItemProblem::NotInCodebook(name.clone()));
+        problems.push(ItemProblem::NotInCodebook((*name).to_owned()));
     }
     for keyed in &responses.said.keyed {
         if let Some(item) = plan.iter_mut().find(|item| item.name == keyed.item && item.codes.is_none()) {
@@ -96,12 +112,18 @@ pub fn plan_items(
         problems.extend(declare_codes(&mut plan, responses));
     } else {
         for item in &mut plan {
-            problems.extend(settle_codes(item, seen.of(&item.name)));
-            warnings.extend(unused_fixed_steps(item, seen.of(&item.name)));
+            let codes = codes_of(&item.name);
+            problems.extend(settle_codes(item, codes));
+            warnings.extend(unused_fixed_steps(item, codes));
             if options.codes == CodeSource::Pooled && item.codes.is_none() && item.anchor.is_none() {
-                item.codes = Some(codes_of(seen.of(&item.name)));
+                item.codes = Some(codes.iter().collect());
             }
         }
+    }
+    if problems.is_empty() {
+        let said =
+            merge_categories(options, codebook.unwrap_or_default(), &mut plan, counts_of, &mut problems);
+        warnings.extend(said);
     }
     for item in &plan {
         if let Some(model) = item.model.as_ref().filter(|model| items::model(model).is_none()) {
@@ -157,9 +179,9 @@ fn fix(item: &mut ItemPlan, given: &FixedItem) {
 }
 
 /// A fixed item with more categories than anyone here chose: right, or the parameters of another item.
-fn unused_fixed_steps(item: &ItemPlan, seen: u64) -> Option<Warning> {
+fn unused_fixed_steps(item: &ItemPlan, seen: CodeSet) -> Option<Warning> {
     let categories = item.anchor.as_ref()?.categories;
-    let chosen = seen.count_ones() as usize;
+    let chosen = seen.len();
     (chosen > 0 && chosen < categories).then(|| Warning {
         code: "fixed_item_categories".to_owned(),
         message: format!(
@@ -194,7 +216,7 @@ fn declare_codes(plan: &mut [ItemPlan], responses: &Responses) -> Vec<ItemProble
 
 /// Where the number of categories is given, the codes that stand for them: 0, 1, … or, if the files say so,
 /// 1, 2, …. Otherwise a complaint.
-fn settle_codes(item: &mut ItemPlan, seen: u64) -> Option<ItemProblem> {
+fn settle_codes(item: &mut ItemPlan, seen: CodeSet) -> Option<ItemProblem> {
     let anchored = item.anchor.as_ref().map(|anchor| anchor.categories);
     let stated = item.codes.as_ref().map(Vec::len);
     if let (Some(fixed), Some(codebook)) = (anchored, stated)
@@ -205,11 +227,11 @@ fn settle_codes(item: &mut ItemPlan, seen: u64) -> Option<ItemProblem> {
     let categories = anchored.or(stated)?;
     // A codebook that names a lowest code above 0 leaves nothing to be found out.
     let lowest = item.codes.as_ref().and_then(|codes| codes.first().copied()).unwrap_or(0);
-    let mask = if categories >= 64 { u64::MAX } else { (1 << categories) - 1 };
-    let first = match seen {
-        _ if lowest > 0 && seen & !(mask << lowest) == 0 => lowest,
-        _ if lowest == 0 && seen & !mask == 0 => 0,
-        _ if lowest == 0 && seen & !(mask << 1) == 0 => 1,
+    let from = |first: u8| (first..first.saturating_add(categories as u8)).collect::<Vec<u8>>();
+    let first = match lowest {
+        0 if seen.within(&from(0)) => 0,
+        0 if seen.within(&from(1)) => 1,
+        lowest if lowest > 0 && seen.within(&from(lowest)) => lowest,
         _ => {
             return Some(ItemProblem::CodesOutside {
                 item: item.name.clone(),
@@ -219,52 +241,104 @@ fn settle_codes(item: &mut ItemPlan, seen: u64) -> Option<ItemProblem> {
                 } else {
                     CategorySource::Codebook
                 },
-                codes: codes_of(seen),
+                codes: seen.iter().collect(),
             });
         }
     };
-    item.codes = Some((first..first + categories as u8).collect());
+    item.codes = Some(from(first));
     None
 }
 
-fn codes_of(mask: u64) -> Vec<u8> {
-    (0..64).filter(|code| mask >> code & 1 == 1).collect()
-}
-
-/// Item names in order of first appearance, and the codes of each as a bit mask.
-struct CodesSeen {
-    names: Vec<String>,
-    codes: HashMap<String, u64>,
-}
-
-impl CodesSeen {
-    fn of(&self, name: &str) -> u64 {
-        self.codes.get(name).copied().unwrap_or(0)
+/// Merges categories of items as the codebook or the options say, and tells which became one, in the form that a codebook takes.
+fn merge_categories(
+    options: &ItemOptions,
+    codebook: &[CodebookItem],
+    plan: &mut [ItemPlan],
+    counts_of: impl Fn(&str) -> CodeCounts,
+    problems: &mut Vec<ItemProblem>,
+) -> Option<Warning> {
+    let mut said = Vec::new();
+    for item in plan {
+        let own = codebook.iter().find(|known| known.name == item.name);
+        // Given parameters fix the categories, which a codebook may contradict and a wish for all items does not.
+        let usual = options.collapse.map(Collapse::AtLeast).filter(|_| item.anchor.is_none());
+        if let Some(collapse) = own.and_then(|known| known.collapse.clone()).or(usual)
+            && let Err(problem) = merge(item, &collapse, &counts_of(&item.name), options.codes)
+        {
+            problems.push(problem);
+        }
+        if let (Some(codes), false) = (&item.codes, item.merged.is_empty()) {
+            said.push(format!("{} {}", item.name, written(codes, &item.merged)));
+        }
     }
+    let message = format!(
+        "categories that became one, at all sites alike: {} (a codebook's column `collapse` takes them so)",
+        said.join("; ")
+    );
+    (!said.is_empty()).then(|| Warning { code: "categories_merged".to_owned(), message })
 }
 
-fn codes_seen(responses: &Responses) -> CodesSeen {
-    let mut seen = CodesSeen { names: Vec::new(), codes: HashMap::new() };
-    for site in &responses.sites {
-        let mut masks = vec![0u64; site.items.len()];
-        for row in site.table.rows() {
-            for (mask, cell) in masks.iter_mut().zip(row).filter(|(_, cell)| **cell != MISSING) {
-                *mask |= 1 << (cell & 63);
+/// Merges categories of an item.
+fn merge(
+    item: &mut ItemPlan,
+    collapse: &Collapse,
+    counts: &CodeCounts,
+    source: CodeSource,
+) -> Result<(), ItemProblem> {
+    let name = || item.name.clone();
+    if matches!(collapse, Collapse::AtLeast(_)) && source == CodeSource::Declared {
+        return Err(ItemProblem::CollapseFromAnswers(name()));
+    }
+    if item.anchor.is_some() {
+        return Err(ItemProblem::CollapseFixed(name()));
+    }
+    let ordered = |model: &String| items::model(model).is_none_or(|model| model.one_slope().is_some());
+    if !item.model.as_ref().is_none_or(ordered) {
+        return Err(ItemProblem::CollapseUnordered(name()));
+    }
+    let seen = || occurring(counts).iter().map(|(code, _)| *code).collect();
+    let codes = item.codes.clone().unwrap_or_else(seen);
+    let Some(left) = collapse.of(&codes, counts) else {
+        return Err(ItemProblem::CollapseOthers { item: name(), codes });
+    };
+    if !left.merged.is_empty() {
+        (item.codes, item.merged) = (Some(left.codes), left.merged);
+    }
+    Ok(())
+}
+
+/// A table whose merged codes, given for each column, are those as which they count.
+pub fn with_merged<'a>(
+    table: &ResponseTable,
+    merged: impl IntoIterator<Item = &'a [MergedCode]>,
+) -> Result<ResponseTable, TableError> {
+    let mut cells: Vec<u8> = table.rows().flatten().copied().collect();
+    for (column, merged) in merged.into_iter().enumerate().filter(|(_, merged)| !merged.is_empty()) {
+        for row in cells.chunks_exact_mut(table.items()) {
+            if let Some(found) = merged.iter().find(|merged| merged.code == row[column]) {
+                row[column] = found.into;
             }
         }
-        for (name, mask) in site.items.iter().zip(masks) {
-            let known = seen.codes.entry(name.clone()).or_insert_with(|| {
-                seen.names.push(name.clone());
-                0
-            });
-            *known |= mask;
-        }
     }
-    seen
+    let merged = ResponseTable::new(table.students(), table.items(), cells)?;
+    match table.weights() {
+        Some(weights) => merged.with_weights(weights.to_vec()),
+        None => Ok(merged),
+    }
 }
 
 /// A site's table with one column per item of the codebook: missing where the site does not have the item.
 pub fn align(site: &SiteResponses, plan: &[ItemPlan]) -> Result<ResponseTable, TableError> {
+    let table = with_columns(site, plan)?;
+    if plan.iter().all(|item| item.merged.is_empty()) {
+        Ok(table)
+    } else {
+        with_merged(&table, plan.iter().map(|item| item.merged.as_slice()))
+    }
+}
+
+/// A site's table with the columns of a plan.
+fn with_columns(site: &SiteResponses, plan: &[ItemPlan]) -> Result<ResponseTable, TableError> {
     if site.items.len() == plan.len() && site.items.iter().zip(plan).all(|(a, b)| a == &b.name) {
         return Ok(site.table.clone());
     }

@@ -65,6 +65,19 @@ pub enum ItemProblem {
         /// The codes of the data.
         codes: Vec<u8>,
     },
+    /// Categories of an item are to be merged by the answers, in a private fit.
+    CollapseFromAnswers(String),
+    /// Categories of an item with given parameters are to be merged.
+    CollapseFixed(String),
+    /// Categories without an order are to be merged with neighbours.
+    CollapseUnordered(String),
+    /// The groups of categories are not about the item's categories.
+    CollapseOthers {
+        /// The item.
+        item: String,
+        /// Its codes.
+        codes: Vec<u8>,
+    },
     /// A private fit of a long file without a codebook.
     LongWithoutCodebook,
     /// A private fit of items with more than two categories whose number nobody declared.
@@ -121,6 +134,26 @@ impl ItemProblem {
                      correct one of them, or call a code missing with {}",
                     codes.join(", "),
                     audience.option(ReadOption::Missing)
+                )
+            }
+            Self::CollapseFromAnswers(item) => format!(
+                "item {item}: categories are merged by the answers of all sites only where these are in one place, and never in a private fit; list the groups in the codebook's column `collapse`, such as 0-2|3|4"
+            ),
+            Self::CollapseFixed(item) => {
+                format!(
+                    "item {item}: its parameters are given, and so are its categories; leave `collapse` empty"
+                )
+            }
+            Self::CollapseUnordered(item) => {
+                format!(
+                    "item {item}: categories of a nominal item have no neighbours; leave `collapse` empty"
+                )
+            }
+            Self::CollapseOthers { item, codes } => {
+                let codes: Vec<String> = codes.iter().map(u8::to_string).collect();
+                format!(
+                    "item {item}: `collapse` in the codebook must name each of its categories once: {}",
+                    codes.join(", ")
                 )
             }
             Self::LongWithoutCodebook => format!(

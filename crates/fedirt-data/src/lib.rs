@@ -20,11 +20,14 @@ mod cells;
 mod chosen;
 mod classical;
 mod codebook;
+mod codebook_text;
+mod collapse;
 mod columns;
 mod decode;
 mod describe;
 mod describe_text;
 mod errors;
+mod file_facts;
 mod file_rows;
 #[cfg(feature = "files")]
 pub mod files;
@@ -54,6 +57,8 @@ mod records;
 mod remedy;
 pub mod results;
 mod row_keys;
+#[cfg(feature = "spss")]
+mod sav;
 mod scores;
 mod scoring_rule;
 mod selection;
@@ -69,15 +74,20 @@ pub use audience::{Audience, ReadOption};
 pub use booklets::{BookletItems, read_booklets};
 pub use cause::Cause;
 pub use chosen::ChosenOptions;
-pub use classical::{ClassicalItem, OptionSummary};
+pub use classical::{ClassicalItem, option_summaries};
 pub use codebook::{CodebookItem, read_codebook};
+pub use codebook_text::codebook_of;
+pub use collapse::Collapse;
 pub use columns::{Column, Columns};
 pub use describe::{Description, FileSummary, ItemSummary, SiteSummary, describe};
 pub use errors::Errors;
+pub use fedirt_model::code_set::{HIGHEST_CODE, MergedCode};
+pub use fedirt_model::fit::OptionSummary;
+pub use file_facts::ColumnMissing;
 pub use fixed_items::{FixedItem, Steps, read_fixed_items};
 pub use input::Input;
 pub use item_names::{Renamed, read_map};
-pub use item_plan::{CodeSource, ItemOptions, align, plan_items};
+pub use item_plan::{CodeSource, ItemOptions, align, plan_items, with_merged};
 pub use item_problem::{CategorySource, ItemProblem};
 pub use key::{KeyedItem, read_key};
 pub use near::near_names;
@@ -95,6 +105,3 @@ pub use scores::{
 pub use scoring_rule::ScoringRule;
 pub use text::Lines;
 pub use undeclared::{UndeclaredCode, undeclared_codes};
-
-/// The largest category code that is read: higher numbers are ids, ages or years, not scores.
-pub const HIGHEST_CODE: u8 = 63;

@@ -122,7 +122,8 @@ pub(crate) fn read(
     complain_about_columns(&names, &items.tallies, complaints);
     out.first_lines = first_lines(&names, &items.tallies);
     if names.len() < 2 && out.rows > 0 {
-        complaints.file(Cause::TooFewItems { items: names.len(), columns: columns.names.len() });
+        let selected = !matches!(selection, Selection::All);
+        complaints.file(Cause::TooFewItems { items: names.len(), columns: columns.names.len(), selected });
     }
     out.nothing_answered = !names.is_empty() && items.tallies.iter().all(Tally::is_empty);
     out.empty_items = empty_items(&names, &items.tallies);

@@ -21,11 +21,6 @@ impl Moments {
         self.yy += y * y;
     }
 
-    /// The same rows with x = 0 in all of them.
-    pub(crate) fn with_none_chosen(&self) -> Self {
-        Self { x: 0.0, xx: 0.0, xy: 0.0, ..*self }
-    }
-
     /// `None` where one of the two does not vary.
     pub(crate) fn correlation(&self) -> Option<f64> {
         let n = self.rows as f64;

@@ -3,7 +3,11 @@
 use std::fmt;
 
 use crate::audience::{Audience, ReadOption};
+use crate::file_facts::ColumnMissing;
 use crate::text::{Lines, counted, shown};
+
+/// Columns that a note lists.
+const LISTED: usize = 5;
 
 /// Something worth knowing about one or more files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub enum NoteKind {
     NotSelected(Vec<String>),
     /// Missing answers that count as wrong, as the caller wants.
     MissingAsWrong(u64),
+    /// Values that the file declares missing, by column.
+    DeclaredMissing(Vec<ColumnMissing>),
     /// Items that go with no other item.
     NoCorrelation(Vec<String>),
     /// An item whose codes are neither 0 nor 1 in any file.
@@ -105,6 +111,19 @@ impl NoteKind {
             }
             NoteKind::MissingAsWrong(count) => {
                 format!("{} as wrong", counted(*count, "missing answer counts", "missing answers count"))
+            }
+            NoteKind::DeclaredMissing(columns) => {
+                let each = |missing: &ColumnMissing| {
+                    let answers = counted(missing.count, "cell", "cells");
+                    format!("`{}` {} ({answers})", name(&missing.column), missing.declared)
+                };
+                let first: Vec<String> = columns.iter().take(LISTED).map(each).collect();
+                let more = if columns.len() > LISTED { "; …" } else { "" };
+                let have = counted(columns.len() as u64, "column has", "columns have");
+                format!(
+                    "{have} values that the file declares missing, and that count as no answer: {}{more}",
+                    first.join("; ")
+                )
             }
             NoteKind::NoCorrelation(items) => {
                 let have = counted(items.len() as u64, "item has", "items have");

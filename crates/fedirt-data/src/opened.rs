@@ -4,6 +4,7 @@ use std::io::BufRead;
 
 use crate::cause::Cause;
 use crate::decode;
+use crate::file_facts::FileFacts;
 use crate::input::{Content, Input};
 use crate::problems::{Complaints, Problems};
 use crate::records::{Failure, Fields, Records, Rows};
@@ -15,6 +16,8 @@ pub(crate) struct Opened<'a> {
     pub(crate) names: Vec<String>,
     /// The line of the names; a table in memory has none.
     pub(crate) header_line: Option<u64>,
+    /// What the file says about its columns.
+    pub(crate) facts: FileFacts,
 }
 
 /// Opens an input and reads its header; `None` if that is impossible, with the reason among the complaints.
@@ -23,11 +26,16 @@ pub(crate) fn open<'a>(input: Input<'a>, complaints: &mut Complaints<'_>) -> Opt
         Content::Bytes(opener) => opener,
         Content::Columns(columns) => {
             let (names, rows) = columns.open(complaints)?;
-            return Some(Opened { records: Box::new(rows), names, header_line: None });
+            return Some(Opened {
+                records: Box::new(rows),
+                names,
+                header_line: None,
+                facts: FileFacts::default(),
+            });
         }
     };
-    let bytes = match opener().and_then(decode::text) {
-        Ok(bytes) => bytes,
+    let (bytes, facts) = match opener().and_then(decode::text) {
+        Ok(opened) => opened,
         Err(cause) => {
             complaints.file(cause);
             return None;
@@ -36,7 +44,7 @@ pub(crate) fn open<'a>(input: Input<'a>, complaints: &mut Complaints<'_>) -> Opt
     let mut records = Records::new(bytes);
     match read_header(&mut records, complaints) {
         Ok((names, line)) => {
-            Some(Opened { records: Box::new(records), names: names?, header_line: Some(line) })
+            Some(Opened { records: Box::new(records), names: names?, header_line: Some(line), facts })
         }
         Err(failure) => {
             complain(failure, complaints);

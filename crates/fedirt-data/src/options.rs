@@ -35,6 +35,18 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// The same with items that are known, and their codes: they are selected as by a codebook. What the caller says about
+    /// them stays.
+    pub fn selecting(&self, items: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
+        let item = |(name, codes): (String, Vec<u8>)| {
+            let own =
+                self.codebook.iter().flatten().find(|own| own.name == name).cloned().unwrap_or_default();
+            let codes = Some(codes).filter(|codes| !codes.is_empty());
+            CodebookItem { name, categories: codes.or(own.categories), ..own }
+        };
+        Self { codebook: Some(items.into_iter().map(item).collect()), ..self.clone() }
+    }
+
     /// The lowest code of an item, if a codebook or a key says which codes it has.
     pub(crate) fn lowest_code(&self, item: &str) -> Option<u8> {
         let keyed = self.key.iter().find(|keyed| keyed.item == item).map(|keyed| keyed.rule.categories());

@@ -9,10 +9,11 @@ use crate::assemble::Sites;
 use crate::cause::Cause;
 use crate::chosen::ChosenOptions;
 use crate::codebook::CodebookItem;
+use crate::file_facts::{FileFacts, ValueLabels};
 use crate::file_rows::FileRows;
 use crate::header::{Layout, columns};
 use crate::input::Input;
-use crate::item_names::{self, FileItems};
+use crate::item_names::{self, FileItems, ItemNames};
 use crate::key::KeyedItem;
 use crate::near::near_names;
 use crate::notes::{Note, NoteKind, add_note};
@@ -45,6 +46,8 @@ pub(crate) struct Said {
     pub(crate) keyed: Vec<KeyedItem>,
     /// For each file its items, each with its codes and the line on which each code occurs first.
     pub(crate) first_lines: Vec<(String, FirstLines)>,
+    /// What the files say that values stand for.
+    pub(crate) labels: Vec<ValueLabels>,
 }
 
 impl Said {
@@ -168,6 +171,7 @@ pub fn read<'a>(
         let Some(opened) = open(input, &mut complaints) else { continue };
         ignored.found(&opened.names);
         let header_line = opened.header_line;
+        tell(opened.facts, options, &mut complaints, &mut notes, &mut said);
         let columns = columns(opened.names, header_line, options, &mut complaints, &mut notes);
         let mut rows = match columns.layout {
             Layout::Wide(_) => wide::read(opened.records, &columns, options, &mut complaints),
@@ -234,6 +238,32 @@ fn said_beforehand(options: &ReadOptions, problems: &mut Problems) -> Said {
         codebook,
         keyed: options.key.iter().cloned().chain(in_book).collect(),
         first_lines: Vec::new(),
+        labels: Vec::new(),
+    }
+}
+
+/// What a file says about its columns: values that it declares missing are told, and so are weights that nobody asked for.
+fn tell(
+    facts: FileFacts,
+    options: &ReadOptions,
+    complaints: &mut Complaints<'_>,
+    notes: &mut Vec<Note>,
+    said: &mut Said,
+) {
+    if !facts.missing.is_empty() {
+        add_note(notes, Some(complaints.file), NoteKind::DeclaredMissing(facts.missing));
+    }
+    if let Some(weight) =
+        facts.weight.filter(|weight| options.weight.is_none() && !options.ignore.contains(weight))
+    {
+        complaints.column(&weight, Cause::DeclaredWeight);
+    }
+    let item_names = ItemNames::new(options);
+    for mut labels in facts.labels {
+        labels.column = item_names.item(&labels.column).into_owned();
+        if !said.labels.iter().any(|known| known.column == labels.column) {
+            said.labels.push(labels);
+        }
     }
 }
 

@@ -31,14 +31,23 @@ impl Cause {
     /// What would fix it. `column` is the column at fault, where there is one.
     pub fn remedy(&self, column: Option<&str>, audience: Audience) -> String {
         let with = |option| audience.with(option, column.unwrap_or("COLUMN"));
+        // A file on a page is one site's.
+        let there = |option: &&ReadOption| audience != Audience::Page || **option != ReadOption::Site;
+        let roles = |options: &[ReadOption]| {
+            options.iter().filter(there).map(|option| with(*option)).collect::<Vec<_>>().join(" or ")
+        };
         let missing = |value: &str| audience.with(ReadOption::Missing, value);
         match self {
             Cause::NoFiles => "Name one or more CSV files".into(),
             Cause::NoSuchFile(near) => meant(near, "Check the path"),
             Cause::Directory => "Name the files in it, such as DIRECTORY/*.csv".into(),
             Cause::Unreadable(_) => "Check the permissions and whether another program holds the file".into(),
+            Cause::NotBuilt { feature, .. } => {
+                format!("Save it as CSV in UTF-8, or build the program with --features {feature}")
+            }
             Cause::NotText(_) => "Save it as CSV in UTF-8 and give that file".into(),
-            Cause::BadWorkbook(_) | Cause::BadParquet(_) => "Write the file again, or save it as CSV".into(),
+            Cause::DeclaredWeight => format!("Say whether it does: {} or {}", with(ReadOption::Weight), with(ReadOption::Ignore)),
+            Cause::BadWorkbook(_) | Cause::BadParquet(_) | Cause::BadSav(_) => "Write the file again, or save it as CSV".into(),
             Cause::SeveralSheets(_) => {
                 "Keep the sheet with the answers alone, or save that sheet as CSV and give that file".into()
             }
@@ -74,6 +83,10 @@ impl Cause {
                 "Name the column with {} or with {}, not with both",
                 audience.option(*first),
                 audience.option(*second)
+            ),
+            Cause::TooFewItems { selected: true, .. } => format!(
+                "Two or more items are needed: check the names, or say which items others stand for in {}",
+                audience.table(ReadOption::Map, "name, item")
             ),
             Cause::TooFewItems { columns: 1, .. } => {
                 "Two or more items are needed; if the line has more, separate them by comma, semicolon or tab"
@@ -123,16 +136,13 @@ impl Cause {
                 format!("Correct the file or the codebook; if it means no answer, add {}", missing(value))
             }
             Cause::Texts(_) => format!(
-                "If they are options of which one is right, give {}; if they are words of a scale, give {}; if this is no item, say what it is: {} or {} or {}",
+                "If they are options of which one is right, give {}; if they are words of a scale, give {}; if this is no item, say what it is: {}",
                 audience.table(ReadOption::Key, "item, key"),
                 audience.table(ReadOption::Codebook, "item, levels"),
-                with(ReadOption::Ignore),
-                with(ReadOption::Site),
-                with(ReadOption::Id)
+                roles(&[ReadOption::Ignore, ReadOption::Site, ReadOption::Id])
             ),
             Cause::NotAnItem { options, .. } => {
-                let options: Vec<String> = options.iter().map(|option| with(*option)).collect();
-                format!("Say what it is: {}", options.join(" or "))
+                format!("Say what it is: {}", roles(options))
             }
             Cause::GapCodes { beyond, used_by, .. } => {
                 let codes: Vec<String> = beyond.iter().map(u8::to_string).collect();
@@ -142,10 +152,7 @@ impl Cause {
                     Audience::CommandLine => format!("{} {codes}", audience.option(ReadOption::Missing)),
                     Audience::Library | Audience::Page => missing(&codes),
                 };
-                let codebook = match audience {
-                    Audience::CommandLine => "--codebook FILE (CSV: item, categories, lowest)",
-                    Audience::Library | Audience::Page => "a codebook",
-                };
+                let codebook = audience.table(ReadOption::Codebook, "item, categories, lowest");
                 let no_answer = match used_by {
                     None => format!("add {option}"),
                     Some(item) => {
@@ -172,9 +179,7 @@ impl Cause {
                     }
                     Audience::Library => format!("{option} with id = {id:?}, item = {item:?}, response = {response:?}"),
                     Audience::Page => {
-                        return format!(
-                            "Call these columns `id`, `item` and `resp` in the file, or give {option}"
-                        );
+                        return format!("If so, choose these columns under {option}");
                     }
                 };
                 format!("If so, add {long}; if not, say which columns are no items with {}", audience.option(ReadOption::Ignore))
@@ -222,12 +227,13 @@ impl Cause {
             Cause::DuplicateItem { .. } => "Keep one of the two lines".into(),
             Cause::UnknownModel(_) => format!("The models are {}", alternatives(&model_names())),
             Cause::BadCategoryCount(_) => {
-                "Write a whole number from 2 to 64, or leave the field empty".into()
+                "Write a whole number from 2 to 100, or leave the field empty".into()
             }
             Cause::CategoriesAndRule { .. } => {
                 "Leave `categories` and `lowest` empty where levels, scores or a key are given".into()
             }
-            Cause::LevelCount(_) => "List 2 to 64 of them, with | between, such as never|sometimes|always".into(),
+            Cause::LevelCount(_) => "List 2 to 100 of them, with | between, such as never|sometimes|always".into(),
+            Cause::LevelWithoutCode(_) => "Give each level its code, ascending, such as 1=never|2|3=always, or none".into(),
             Cause::LevelTwice(_) => "List each once; case does not tell levels apart".into(),
             Cause::ScoresAndLevels { .. } => "List one score for each level, in the same order".into(),
             Cause::KeyAndLevels => "Leave either the key or the levels and scores empty".into(),
@@ -239,6 +245,7 @@ impl Cause {
             Cause::ReverseWithoutCategories => {
                 "Fill in `categories` (and `lowest`, where codes do not begin at 0), `levels` or `scores`".into()
             }
+            Cause::BadCollapse(_) => "Write the codes of each group between bars, ascending, such as 0-2|3|4,5, or the fewest answers that a category must have, such as 30".into(),
             Cause::NameOfTwoItems { .. } => "Give each name to one item".into(),
             Cause::BadLowestCode(_) => "Write the lowest code, such as 1; an empty field means 0".into(),
             Cause::BadNumber(_) => "Write a number with a decimal point, such as -0.25".into(),

@@ -1,5 +1,6 @@
 //! Scores of students from a fit: items are matched by name, codes are read as the fit reads them.
 
+use fedirt_model::code_set::MergedCode;
 use fedirt_model::fit::{Fit, Quadrature};
 use fedirt_model::items;
 use fedirt_model::population::Population;
@@ -371,6 +372,15 @@ struct BankItem {
     name: String,
     scored: ScoredItem,
     codes: Vec<u8>,
+    merged: Vec<MergedCode>,
+}
+
+impl BankItem {
+    /// The category of a code.
+    fn category(&self, code: u8) -> Option<usize> {
+        let into = self.merged.iter().find(|merged| merged.code == code).map_or(code, |merged| merged.into);
+        self.codes.iter().position(|code| *code == into)
+    }
 }
 
 /// More nodes than anybody needs: a fit may come from elsewhere, and is not to fill the memory.
@@ -404,7 +414,7 @@ impl ItemBank {
                 problems.push(ScoreError::DamagedItem { item: name, codes, categories });
             } else if let Some((model, psi)) = item.estimates() {
                 let scored = ScoredItem { model, categories: item.categories, psi };
-                bank.push(BankItem { name, scored, codes: item.codes.clone() });
+                bank.push(BankItem { name, scored, codes: item.codes.clone(), merged: item.merged.clone() });
             } else {
                 unscored.push(name);
             }
@@ -502,7 +512,7 @@ impl ItemBank {
             let mut counts = [0u64; 256];
             table.rows().for_each(|row| counts[usize::from(row[column])] += 1);
             for (code, count) in (0..MISSING).zip(counts).filter(|(_, count)| *count > 0) {
-                if !item.codes.contains(&code) {
+                if item.category(code).is_none() {
                     unknown.push((item, code, count));
                 }
             }
@@ -565,7 +575,7 @@ impl ItemBank {
     /// A file's codes as categories; codes that the fit does not know are no answers.
     fn translate(&self, row: &[u8], columns: &[Option<usize>], cells: &mut [u8]) {
         for ((cell, item), column) in cells.iter_mut().zip(&self.items).zip(columns) {
-            let category = column.and_then(|c| item.codes.iter().position(|code| *code == row[c]));
+            let category = column.and_then(|c| item.category(row[c]));
             *cell = category.map_or(MISSING, |c| c as u8);
         }
     }

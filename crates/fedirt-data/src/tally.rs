@@ -1,5 +1,6 @@
 //! What was seen in a column, and whether it is an item.
 
+use fedirt_model::code_set::CodeSet;
 use fedirt_model::responses::MISSING;
 
 use crate::audience::ReadOption;
@@ -16,8 +17,7 @@ const MOST_VALUES: usize = 20;
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
     answered: u64,
-    /// Bit c is set if code c occurs: 64 codes, 64 bits.
-    codes: u64,
+    codes: CodeSet,
     /// The line on which each code occurs first.
     pub(crate) first_lines: Vec<(u8, u64)>,
     /// Whether a codebook says what the codes are.
@@ -53,9 +53,8 @@ impl Tally {
     pub(crate) fn count(&mut self, code: u8, line: u64) -> u8 {
         if code != MISSING {
             self.answered += 1;
-            let bit = 1 << (code & 63);
-            if self.codes & bit == 0 {
-                self.codes |= bit;
+            if !self.codes.contains(code) {
+                self.codes.insert(code);
                 self.first_lines.push((code, line));
             }
         }
@@ -120,7 +119,7 @@ impl Tally {
                 return Some(Cause::NotAnItem { what, options: options.to_vec() });
             }
         }
-        if !self.declared && self.codes.count_ones() as usize + faults.numbers.len() > MOST_VALUES {
+        if !self.declared && self.codes.len() + faults.numbers.len() > MOST_VALUES {
             let what = format!("it has more than {MOST_VALUES} different values");
             return Some(Cause::NotAnItem { what, options: vec![Ignore, Id, Weight] });
         }

@@ -55,7 +55,7 @@ fn describe(item: &FitItem) -> String {
     };
     let a = item.a.map_or_else(|| "not known".into(), |a| text::reading(a, 2));
     let what = if item.categories == 2 {
-        format!("Probability of answer {} to item {}", shape::category(item, 1), item.name)
+        format!("Probability of answer {} to item {}", item.category_name(1), item.name)
     } else {
         format!("Probability of each of the {} categories of item {}", item.categories, item.name)
     };
@@ -90,7 +90,7 @@ impl Plot<'_> {
             y: Scale::linear(0.0, 1.0, bottom, top),
         };
         let name = if self.item.categories == 2 {
-            format!("Probability of answer {}", shape::category(self.item, 1))
+            format!("Probability of answer {}", self.item.category_name(1))
         } else {
             "Probability of each category".to_owned()
         };
@@ -181,7 +181,7 @@ impl Plot<'_> {
             // Under the curve where there is no room above.
             let (x, y) = curve[n];
             let at = (x, if y < frame.top + 18.0 { y + 17.0 } else { y - 7.0 });
-            canvas.label(at, Anchor::Middle, Ink::category(c, p.len()), &shape::category(self.item, c));
+            canvas.label(at, Anchor::Middle, Ink::category(c, p.len()), &self.item.category_name(c));
         }
     }
 }
@@ -189,7 +189,7 @@ impl Plot<'_> {
 fn model_table(item: &FitItem, grid: &[f64], shape: &Shape) -> Table {
     let shown = drawn(item.categories);
     let mut table = Table::new("Model", &["Ability"]);
-    table.headers.extend(shown.clone().map(|c| format!("P(x = {})", shape::category(item, c))));
+    table.headers.extend(shown.clone().map(|c| format!("P(x = {})", item.category_name(c))));
     for (n, t) in grid.iter().enumerate() {
         let cells = shown.clone().map(|c| text::fixed(shape.probability[c][n], 3));
         table.rows.push(std::iter::once(text::fixed(*t, 2)).chain(cells).collect());
@@ -201,7 +201,7 @@ fn observed_table(item: &FitItem, points: &[Observed]) -> Table {
     let shown = drawn(item.categories);
     let mut table = Table::new("Observed", &["Ability", "Answers"]);
     for c in shown.clone() {
-        table.headers.push(format!("Share of {}", shape::category(item, c)));
+        table.headers.push(format!("Share of {}", item.category_name(c)));
         table.headers.push("95\u{a0}% from".to_owned());
         table.headers.push("to".to_owned());
     }

@@ -83,11 +83,6 @@ pub(crate) fn limits([a, d]: [f64; 2], [var_a, cov, var_d]: [f64; 3], t: f64) ->
     (logistic(logit - half), logistic(logit + half))
 }
 
-/// What a category is called: the code that the file uses for it.
-pub(crate) fn category(item: &FitItem, c: usize) -> String {
-    item.codes.get(c).map_or_else(|| c.to_string(), u8::to_string)
-}
-
 /// Why an item has no curve.
 pub(crate) fn no_estimates(item: &FitItem) -> String {
     format!("Item {} has no finite estimates, so it has no curve; the warnings say why.", item.name)

@@ -7,7 +7,7 @@ use crate::items::{self, ItemModel, Parameter, Role};
 use serde::{Deserialize, Serialize};
 
 /// Most categories an item may have.
-pub const MAX_CATEGORIES: usize = 32;
+pub const MAX_CATEGORIES: usize = 100;
 
 /// One calibrated item.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub enum DesignError {
     #[error("there is no model {name:?}; models are {known}", name = .0, known = items::model_names())]
     UnknownModel(String),
     /// Fewer than two categories, too many, or codes not in ascending order.
-    #[error("item at column {column}: codes {codes:?} are not 2 to 32 ascending categories")]
+    #[error("item at column {column}: codes {codes:?} are not 2 to {MAX_CATEGORIES} ascending categories")]
     Categories {
         /// Column of the item.
         column: usize,

@@ -9,7 +9,7 @@ mod provenance;
 pub use diagnostics::{
     Classical, Diagnostics, GlobalFit, ItemFit, Ld, NotAvailable, PersonFitShare, Q3, Reliability, ScoreRow,
 };
-pub use item::{FitItem, NamedNumbers};
+pub use item::{FitItem, NamedNumbers, OptionSummary};
 pub use provenance::{InputFile, Provenance};
 
 use crate::items::{self, default_model};

@@ -4,6 +4,7 @@
 //! knows no files, clocks, networks, and draws no randomness of its own.
 
 pub mod centre;
+pub mod code_set;
 pub mod comparison;
 pub mod design;
 pub mod diagnostics;

@@ -9,7 +9,11 @@ pub fn hash(items: &[FitItem]) -> String {
     let mut digest = Sha256::new();
     for item in items {
         let codes: Vec<String> = item.codes.iter().map(u8::to_string).collect();
-        digest.update(format!("{}:{}\t{}\t{}\n", item.name.len(), item.name, item.model, codes.join(",")));
+        digest.update(format!("{}:{}\t{}\t{}", item.name.len(), item.name, item.model, codes.join(",")));
+        for merged in &item.merged {
+            digest.update(format!("\t{}={}", merged.code, merged.into));
+        }
+        digest.update("\n");
     }
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,6 +4,7 @@ use crate::codec;
 use crate::private::rows_by_booklet;
 use crate::terms::Terms;
 use fedirt_model::centre::{Enrolled, total_weight};
+use fedirt_model::code_set::CodeSet;
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Identity, Roster, SignedStatement, SiteId, Statement};
@@ -21,9 +22,9 @@ const MOST_STUDENTS: u64 = 100_000_000;
 pub struct Declaration {
     /// Students whose answers count: weight above zero.
     pub students: u64,
-    /// For each item of the codebook a bit mask of codes: those that occur (`plain`), or all of the codebook's if the
-    /// site gives the item; 0 where it does not.
-    pub codes: Vec<u64>,
+    /// For each item of the codebook its codes: those that occur (`plain`), or all of the codebook's if the site gives the
+    /// item; none where it does not.
+    pub codes: Vec<CodeSet>,
     /// Rows by booklet of the plan (`private` only): public, like all of this.
     pub booklets: Vec<u64>,
     /// Whether its students carry weights.
@@ -100,9 +101,9 @@ impl Declaration {
         let mut codes = codes_used(table);
         if terms.mode != Mode::Plain {
             // Which categories occur here is nobody's business: the codebook's stand for all.
-            for (mask, item) in codes.iter_mut().zip(&terms.plan.items) {
-                if *mask != 0 && item.codes.is_some() {
-                    *mask = all_codes(item.codes.as_deref());
+            for (codes, item) in codes.iter_mut().zip(&terms.plan.items) {
+                if !codes.is_empty() && item.codes.is_some() {
+                    *codes = all_codes(item.codes.as_deref());
                 }
             }
         }
@@ -250,7 +251,7 @@ impl Declarations {
 
     /// Whether a site gives an item of the codebook.
     pub fn gives(&self, site: &SiteId, column: usize) -> bool {
-        self.by_site.get(site).and_then(|d| d.codes.get(column)).is_some_and(|mask| *mask != 0)
+        self.by_site.get(site).and_then(|d| d.codes.get(column)).is_some_and(|codes| !codes.is_empty())
     }
 
     fn of<'a>(&'a self, cohort: &'a BTreeSet<SiteId>) -> impl Iterator<Item = (&'a SiteId, &'a Declaration)> {
@@ -258,23 +259,23 @@ impl Declarations {
     }
 }
 
-/// A codebook's categories as a bit mask.
-fn all_codes(codes: Option<&[u8]>) -> u64 {
-    codes.unwrap_or_default().iter().fold(0, |m, c| m | 1 << (c & 63))
+/// A codebook's categories.
+fn all_codes(codes: Option<&[u8]>) -> CodeSet {
+    codes.unwrap_or_default().iter().copied().collect()
 }
 
-/// For each column, the codes that occur, as a bit mask (codes are below 64).
-pub(crate) fn codes_used(table: &ResponseTable) -> Vec<u64> {
-    let mut masks = vec![0u64; table.items()];
+/// For each column, the codes that occur.
+pub(crate) fn codes_used(table: &ResponseTable) -> Vec<CodeSet> {
+    let mut used = vec![CodeSet::default(); table.items()];
     for (i, row) in table.rows().enumerate() {
         if table.weights().is_some_and(|w| w[i] == 0.0) {
             continue;
         }
-        for (mask, &cell) in masks.iter_mut().zip(row) {
+        for (codes, &cell) in used.iter_mut().zip(row) {
             if cell != MISSING {
-                *mask |= 1u64 << (cell & 63);
+                codes.insert(cell);
             }
         }
     }
-    masks
+    used
 }

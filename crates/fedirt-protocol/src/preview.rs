@@ -10,6 +10,7 @@ use crate::private::{self, PrivateRefusal};
 use crate::site::PrivateCost;
 use crate::terms::Terms;
 use fedirt_model::centre::{Calibration, CentreError, Enrolled, Stage};
+use fedirt_model::code_set::CodeSet;
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Point, Request};
 use fedirt_model::private::{ROUND_SHARES, Score2Plan};
@@ -149,9 +150,8 @@ fn calibration(
     own: &Declaration,
 ) -> Result<(Calibration, Box<Request>), PreviewError> {
     let plan = terms.calibration_of(terms.sites.len());
-    let mask = |codes: &Vec<u8>| codes.iter().fold(0u64, |mask, code| mask | 1 << (code & 63));
-    let all: Vec<u64> = (terms.plan.items.iter().zip(&own.codes))
-        .map(|(item, own)| item.codes.as_ref().map_or(*own, mask))
+    let all: Vec<CodeSet> = (terms.plan.items.iter().zip(&own.codes))
+        .map(|(item, own)| item.codes.as_ref().map_or(*own, |codes| codes.iter().copied().collect()))
         .collect();
     let sites = terms.sites.keys().map(|other| Enrolled {
         name: terms.label(other),

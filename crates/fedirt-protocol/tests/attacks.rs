@@ -142,7 +142,13 @@ fn pooled_rows_come_back_from_exact_sums_and_the_plan_must_say_so() {
     // Ours: a secure plan of this size is refused unless it names the risk, and says it to the officer.
     let items: Vec<PlanItem> = binary_items(5)
         .into_iter()
-        .map(|i| PlanItem { name: i.name, categories: vec![0, 1], model: None, fixed: None })
+        .map(|i| PlanItem {
+            name: i.name,
+            categories: vec![0, 1],
+            merged: Vec::new(),
+            model: None,
+            fixed: None,
+        })
         .collect();
     let names: Vec<String> = ["a", "b", "c"].map(String::from).to_vec();
     let text = template("small", Mode::Secure, &names, &items, 60);

@@ -4,7 +4,13 @@ use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::{FixedParameters, PlanError, PlanItem, StudyPlan, template};
 
 fn items(count: usize) -> Vec<PlanItem> {
-    let item = |j| PlanItem { name: format!("i{j}"), categories: vec![0, 1], model: None, fixed: None };
+    let item = |j| PlanItem {
+        name: format!("i{j}"),
+        categories: vec![0, 1],
+        merged: Vec::new(),
+        model: None,
+        fixed: None,
+    };
     (1..=count).map(item).collect()
 }
 

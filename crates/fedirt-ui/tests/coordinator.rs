@@ -94,7 +94,13 @@ fn a_house_without_studies_says_how_to_begin() {
 fn hostile_names_are_text() {
     let (dir, folder) = common::folder(&[], Mode::Plain);
     let bad = "<script>alert(1)</script>";
-    let item = |name: String| PlanItem { name, categories: vec![0, 1], model: None, fixed: None };
+    let item = |name: String| PlanItem {
+        name,
+        categories: vec![0, 1],
+        merged: Vec::new(),
+        model: None,
+        fixed: None,
+    };
     let items: Vec<PlanItem> = (0..3).map(|j| item(format!("{bad}\"'{j}"))).collect();
     let sites = ["a\"b'c", "x&y", "<img>"].map(String::from);
     let plan =

@@ -5,8 +5,9 @@ use crate::refit::{self, Ended};
 use fedirt_data::results::recoded;
 use fedirt_data::text::listed;
 use fedirt_data::{
-    Audience, CodeSource, Errors, ItemBank, ItemOptions, ItemProblem, Note, NoteKind, Problems, Responses,
-    ScoreError, ScoreOptions, Scores, SiteResponses, SiteScores, align, plan_items, questions,
+    Audience, CodeSource, Errors, ItemBank, ItemOptions, ItemProblem, Note, NoteKind, OptionSummary,
+    Problems, Responses, ScoreError, ScoreOptions, Scores, SiteResponses, SiteScores, align,
+    option_summaries, plan_items, questions,
 };
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy};
 use fedirt_model::exchange::Effects;
@@ -102,6 +103,8 @@ pub struct Prepared {
     /// Notes for the holder of the data, which are not part of the results.
     pub notes: Vec<FitNote>,
     rows: Vec<SiteRows>,
+    /// How options were chosen, by item; none in private fits.
+    options: Vec<(String, Vec<OptionSummary>)>,
 }
 
 /// What rows are called, and where they stand in the files.
@@ -288,6 +291,7 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
         fixed: options.fixed_items.clone(),
         model: options.model.clone(),
         item_models: options.item_models.clone(),
+        collapse: options.collapse,
         codes: match options.mode {
             FitMode::Plain => CodeSource::Sites,
             FitMode::Secure { .. } => CodeSource::Pooled,
@@ -343,7 +347,8 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     };
     let rows_of = |site: &SiteResponses| SiteRows { ids: site.ids.clone(), places: site.places() };
     let rows = responses.sites.iter().map(rows_of).collect();
-    Ok(Prepared { plan, setting, sites, warnings, notes, rows })
+    let options = if private.is_some() { Vec::new() } else { option_summaries(responses) };
+    Ok(Prepared { plan, setting, sites, warnings, notes, rows, options })
 }
 
 /// Items whose codes the options declare.
@@ -362,6 +367,7 @@ fn matters(kind: &NoteKind) -> bool {
         | NoteKind::EmptySite(_)
         | NoteKind::SiteCalledNa
         | NoteKind::NotSelected(_)
+        | NoteKind::DeclaredMissing(_)
         | NoteKind::MissingAsWrong(_)
         | NoteKind::Windows1252(_)
         | NoteKind::NoCorrelation(_)
@@ -418,9 +424,9 @@ impl Prepared {
         random: &mut impl CryptoRng,
         observer: &mut dyn Observer,
     ) -> Result<Calibration, FitError> {
-        let Self { plan, setting, sites, warnings, notes, rows } = self;
+        let Self { plan, setting, sites, warnings, notes, rows, options } = self;
         let Ended { finished, sites, columns } = refit::run(&setting, &plan, sites, random, observer)?;
-        let rest = Self { plan, setting, sites: Vec::new(), warnings, notes, rows };
+        let rest = Self { plan, setting, sites: Vec::new(), warnings, notes, rows, options };
         Ok(Calibration { columns, ..rest.finish(finished, sites) })
     }
 
@@ -433,6 +439,11 @@ impl Prepared {
         }
         warnings.extend(recoded(&fit.items));
         fit.warnings.splice(0..0, warnings);
+        for (name, options) in self.options {
+            if let Some(item) = fit.items.iter_mut().find(|item| item.name == name) {
+                item.options = options;
+            }
+        }
         let columns = (0..fit.items.len()).collect();
         Calibration { fit, covariance, notes: self.notes, sites, columns, rows: self.rows }
     }

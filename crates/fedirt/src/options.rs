@@ -30,6 +30,9 @@ pub struct FitOptions {
     /// The items with their categories and models; without it, the codebook with which the responses were read, or the items
     /// of the responses.
     pub codebook: Option<Vec<CodebookItem>>,
+    /// Merges neighbouring categories of items that are not fixed until each has so many answers, those of all sites counted,
+    /// where a codebook says nothing else.
+    pub collapse: Option<u64>,
     /// Items with given parameters, which anchor the scale.
     pub fixed_items: Vec<FixedItem>,
     /// Site effects; `None`: fixed ones where there are several sites.
@@ -82,6 +85,7 @@ impl Default for FitOptions {
             model: None,
             item_models: Vec::new(),
             codebook: None,
+            collapse: None,
             fixed_items: Vec::new(),
             effects: None,
             mode: FitMode::Plain,

@@ -88,8 +88,7 @@ impl<W: Write> Observer for Transcript<W> {
 
     /// What a site says about itself before the first round.
     fn declared(&mut self, site: &str, declaration: &Declaration) {
-        let codes =
-            declaration.codes.iter().map(|mask| (0..64).filter(|c| mask >> c & 1 == 1).collect()).collect();
+        let codes = declaration.codes.iter().map(|codes| codes.iter().collect()).collect();
         for (name, meaning, values) in [
             ("rows", "how many rows the site's table has", Values::Counts([declaration.students])),
             (

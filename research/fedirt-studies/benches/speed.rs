@@ -249,6 +249,7 @@ fn watched(
         name: format!("I{j}"),
         model: model.map(str::to_owned),
         codes: None,
+        merged: Vec::new(),
         anchor: None,
     };
     let plan = Plan {

@@ -205,7 +205,13 @@ pub(crate) struct World {
 }
 
 pub(super) fn items(count: usize) -> Vec<PlanItem> {
-    let item = |j| PlanItem { name: format!("I{j}"), categories: vec![0, 1], model: None, fixed: None };
+    let item = |j| PlanItem {
+        name: format!("I{j}"),
+        categories: vec![0, 1],
+        merged: Vec::new(),
+        model: None,
+        fixed: None,
+    };
     (1..=count).map(item).collect()
 }
 

@@ -37,7 +37,13 @@ pub fn folder(studies: &[&str], mode: Mode) -> (tempfile::TempDir, Folder) {
 /// The plan of a study. One that is called `short` may take so few rounds that it does not converge.
 pub fn plan_text(study: &str, mode: Mode) -> String {
     let items: Vec<PlanItem> = (0..ITEMS)
-        .map(|j| PlanItem { name: format!("i{j}"), categories: vec![0, 1], model: None, fixed: None })
+        .map(|j| PlanItem {
+            name: format!("i{j}"),
+            categories: vec![0, 1],
+            merged: Vec::new(),
+            model: None,
+            fixed: None,
+        })
         .collect();
     let sites = ["north", "south", "west"].map(String::from);
     let text = template(study, mode, &sites, &items, 300);

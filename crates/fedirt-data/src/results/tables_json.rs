@@ -1,7 +1,6 @@
 //! Tables of scores and of what is in files, as JSON for programs.
 
 use crate::audience::Audience;
-use crate::classical::OptionSummary;
 use crate::describe::{Description, ItemSummary, SiteSummary};
 use crate::scores::{PriorChoice, Scores};
 use serde_json::{Value, json};
@@ -72,11 +71,10 @@ fn site(site: &SiteSummary) -> Value {
 
 fn item(item: &ItemSummary) -> Value {
     let counts = item.counts.iter().map(|(code, count)| json!({"code": code, "count": count}));
-    let option = |option: &OptionSummary| json!({"option": option.option, "code": option.code, "count": option.count, "item_rest_r": option.item_rest});
     json!({
         "name": item.name, "sites": item.sites, "answered": item.answered, "missing": item.missing,
         "counts": counts.collect::<Vec<_>>(), "p": item.classical.p, "item_rest_r": item.classical.item_rest,
-        "options": item.classical.options.iter().map(option).collect::<Vec<_>>(),
+        "options": item.classical.options,
     })
 }
 

@@ -20,12 +20,15 @@ fn nothing_to_read() {
 #[test]
 fn one_item_cannot_be_calibrated() {
     let problems = bad("id,a\n1,0\n2,1\n");
-    assert_eq!(only(&problems).cause, Cause::TooFewItems { items: 1, columns: 2 });
+    assert_eq!(only(&problems).cause, Cause::TooFewItems { items: 1, columns: 2, selected: false });
     assert!(problems.to_string().contains("one item cannot be calibrated"));
     // The delimiter may be the reason.
     let problems = bad("a|b\n0|1\n");
     assert!(problems.to_string().contains("comma, semicolon or tab"), "{problems}");
-    assert_eq!(only(&bad("id,group\n1,x\n2,y\n")).cause, Cause::TooFewItems { items: 0, columns: 2 });
+    assert_eq!(
+        only(&bad("id,group\n1,x\n2,y\n")).cause,
+        Cause::TooFewItems { items: 0, columns: 2, selected: false }
+    );
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn safe(json: &str) -> String {
 
 fn item(fit: &Fit, index: usize) -> Value {
     let item: &FitItem = &fit.items[index];
-    let codes: Vec<String> = (0..item.categories).map(|c| shape::category(item, c)).collect();
+    let codes: Vec<String> = (0..item.categories).map(|c| item.category_name(c)).collect();
     let Some(shape) = shape::shape(item, &shape::grid(fit, shape::POINTS)) else {
         return json!({"name": item.name, "why": shape::no_estimates(item)});
     };

@@ -57,6 +57,7 @@ fn table(out: &mut String, fit: &Fit) {
     }
     out.push_str("</tbody></table></div>\n");
     more_parameters(out, fit);
+    options(out, fit);
 }
 
 /// Parameters of models that have more than one slope: by name, item after item.
@@ -78,6 +79,40 @@ fn more_parameters(out: &mut String, fit: &Fit) {
             out.push_str(&format!(
                 "<tr><th scope=\"row\">{item}</th><td class=\"words\">{name}</td><td>{cell}</td></tr>\n"
             ));
+        }
+    }
+    out.push_str("</tbody></table></div></details>\n");
+}
+
+/// How the options of items with an answer key were chosen: a distractor should be chosen by students of little ability.
+fn options(out: &mut String, fit: &Fit) {
+    if fit.items.iter().all(|item| item.options.is_empty()) {
+        return;
+    }
+    out.push_str(
+        "<details><summary>Options of items with an answer key</summary>\n<p>Lower, middle and upper are thirds of the students by \
+         their mean score in the other items, and the shares of each third that chose the option. r is the correlation \
+         between choosing the option and that score: negative for a distractor that works.</p>\n<div class=\"scroll\" \
+         tabindex=\"0\" role=\"region\" aria-label=\"Options\"><table><thead><tr><th scope=\"col\">Item</th>",
+    );
+    for title in ["Option", "Category", "Chosen", "Lower", "Middle", "Upper", "r"] {
+        out.push_str(&format!("<th scope=\"col\">{title}</th>"));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for item in &fit.items {
+        let thirds =
+            [0, 1, 2].map(|third| item.options.iter().map(|option| option.thirds[third]).sum::<u64>());
+        for option in &item.options {
+            let share = |third: usize| match thirds[third] {
+                0 => MISSING.to_owned(),
+                all => format!("{} %", text::fixed(100.0 * option.thirds[third] as f64 / all as f64, 1)),
+            };
+            let r = option.item_rest_r.map_or_else(|| MISSING.to_owned(), |r| text::fixed(r, 2));
+            let (name, chosen) = (escape(&item.name), escape(&option.option));
+            let cells =
+                [chosen, option.code.to_string(), text::count(option.count), share(0), share(1), share(2), r];
+            let cells: String = cells.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+            out.push_str(&format!("<tr><th scope=\"row\">{name}</th>{cells}</tr>\n"));
         }
     }
     out.push_str("</tbody></table></div></details>\n");

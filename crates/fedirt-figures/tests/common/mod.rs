@@ -165,6 +165,7 @@ fn item(plan: Plan, j: usize, n: u64, grid: &[f64], density: &[f64], dice: &mut 
         se: names(slope_free.then(|| se(0)), &|r| se(r)),
         categories: plan.categories,
         codes: (0..plan.categories as u8).collect(),
+        merged: Vec::new(),
         a: Some(a),
         d: d.iter().copied().map(Some).collect(),
         b: b.iter().copied().map(Some).collect(),
@@ -173,6 +174,7 @@ fn item(plan: Plan, j: usize, n: u64, grid: &[f64], density: &[f64], dice: &mut 
         se_b,
         n: Some(answers),
         fixed: false,
+        options: Vec::new(),
     };
     let weight: Vec<f64> = density.iter().map(|w| w * answers as f64).collect();
     let mut observed: Vec<Vec<f64>> = vec![vec![0.0; grid.len()]; plan.categories];

@@ -4,6 +4,7 @@ use super::CentreError;
 use super::algorithm::AlgorithmKind;
 use super::plan::{Enrolled, ItemPlan, Plan, Secrecy};
 use super::structure::Anchor;
+use crate::code_set::CodeSet;
 use crate::design::{Design, DesignItem, MAX_CATEGORIES};
 use crate::exchange::Effects;
 use crate::fit::Warning;
@@ -70,8 +71,7 @@ pub(super) fn provisional_design(
     let (mut constant, mut absent, mut complaints) = (Vec::new(), Vec::new(), Vec::new());
     let mut rare = Vec::new();
     for (column, item) in plan.items.iter().enumerate() {
-        let seen = sites.iter().fold(0u64, |m, s| m | s.codes[column]);
-        let used: Vec<u8> = (0..64).filter(|c| seen >> c & 1 == 1).collect();
+        let used: Vec<u8> = codes_of(sites, column).iter().collect();
         let codes: Vec<u8> = match (&item.codes, &item.anchor) {
             (Some(codes), _) => codes.clone(),
             // A fixed item may have categories that nobody chose here; its codes may start at 1.
@@ -84,7 +84,7 @@ pub(super) fn provisional_design(
                 item.name
             ));
         }
-        if seen == 0 && item.anchor.is_none() {
+        if used.is_empty() && item.anchor.is_none() {
             absent.push(item.name.as_str());
         } else if too_rare(plan.secrecy, sites, column) {
             rare.push(item.name.as_str());
@@ -141,27 +141,31 @@ pub(super) fn provisional_design(
     Design::try_from(items).map_err(|e| CentreError::Models(e.to_string()))
 }
 
+/// The codes of an item at all sites.
+fn codes_of(sites: &[Enrolled], column: usize) -> CodeSet {
+    sites.iter().fold(CodeSet::default(), |all, site| all.union(site.codes[column]))
+}
+
 /// Whether fewer sites give an item than must share a sum.
 fn too_rare(secrecy: Secrecy, sites: &[Enrolled], column: usize) -> bool {
     match secrecy {
         Secrecy::BySite => false,
-        Secrecy::Sums { n_min, .. } => sites.iter().filter(|s| s.codes[column] != 0).count() < n_min,
+        Secrecy::Sums { n_min, .. } => sites.iter().filter(|s| !s.codes[column].is_empty()).count() < n_min,
     }
 }
 
 /// Whether all answers of a site stand at the top of their items, or all at the bottom: such a site has no finite
 /// effect, says nothing of items, and links none.
 pub(super) fn at_one_end(sites: &[Enrolled], design: &Design, site: &Enrolled) -> bool {
-    let only = |end: fn(u64) -> u64| {
+    let only = |end: fn(CodeSet) -> Option<u8>| {
         design.items().iter().all(|item| {
-            let all = sites.iter().fold(0u64, |m, s| m | s.codes[item.column]);
             let mine = site.codes[item.column];
             // Which category of an item without order is the abler end, its parameters tell later.
             let ordered = items::model(&item.model).is_some_and(|model| model.one_slope().is_some());
-            mine == 0 || (ordered && mine == end(all))
+            mine.is_empty() || (ordered && mine.len() == 1 && end(mine) == end(codes_of(sites, item.column)))
         })
     };
-    only(|mask| 1 << (63 - mask.leading_zeros().min(63))) || only(|mask| mask & mask.wrapping_neg())
+    only(CodeSet::highest) || only(CodeSet::lowest)
 }
 
 /// The design of items and categories that somebody used, the kept items and the kept categories.
@@ -309,11 +313,11 @@ pub(super) fn warn_of_tiny_sites(effects: Effects, sites: &[Enrolled]) -> Option
 
 /// Sites whose lowest code is above others' although they use several codes: 1, 2, … here and 0, 1, … there.
 pub(super) fn warn_of_shifted_codes(sites: &[Enrolled]) -> Option<Warning> {
-    let all = |site: &Enrolled| site.codes.iter().fold(0u64, |m, c| m | c);
-    let lowest = sites.iter().map(all).filter(|m| *m != 0).map(u64::trailing_zeros).min()?;
+    let all = |site: &Enrolled| site.codes.iter().fold(CodeSet::default(), |all, codes| all.union(*codes));
+    let lowest = sites.iter().filter_map(|site| all(site).lowest()).min()?;
     let shifted: Vec<&str> = sites
         .iter()
-        .filter(|s| all(s).count_ones() > 1 && all(s).trailing_zeros() > lowest)
+        .filter(|s| all(s).len() > 1 && all(s).lowest() > Some(lowest))
         .map(|s| s.name.as_str())
         .collect();
     (!shifted.is_empty()).then(|| {

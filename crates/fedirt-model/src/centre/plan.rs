@@ -2,6 +2,7 @@
 
 use super::algorithm::{AlgorithmKind, Settings};
 use super::structure::Anchor;
+use crate::code_set::{CodeSet, MergedCode};
 use crate::exchange::Effects;
 use crate::population::Population;
 use crate::questions::diagnose::Diagnostic;
@@ -16,6 +17,8 @@ pub struct ItemPlan {
     pub model: Option<String>,
     /// Category codes of the codebook; those seen at any site where none are given.
     pub codes: Option<Vec<u8>>,
+    /// Codes that the sites have turned into one of these: categories that were merged.
+    pub merged: Vec<MergedCode>,
     /// Given parameters.
     pub anchor: Option<Anchor>,
 }
@@ -111,8 +114,8 @@ pub struct Enrolled {
     pub name: String,
     /// Rows.
     pub students: u64,
-    /// For each item of the codebook, the codes it uses as a bit mask; 0 where it does not give the item.
-    pub codes: Vec<u64>,
+    /// For each item of the codebook, the codes it uses; none where it does not give the item.
+    pub codes: Vec<CodeSet>,
     /// Whether its students carry weights.
     pub weighted: bool,
     /// Sum of the weights.

@@ -90,7 +90,11 @@ pub(super) fn report_items(
         .iter()
         .map(|item| {
             let model = item.model.clone().unwrap_or_else(|| default_model(2).name().to_owned());
-            FitItem { fixed: item.anchor.is_some(), ..FitItem::without_estimates(&item.name, &model) }
+            FitItem {
+                fixed: item.anchor.is_some(),
+                merged: item.merged.clone(),
+                ..FitItem::without_estimates(&item.name, &model)
+            }
         })
         .collect();
     for j in 0..design.len() {

@@ -29,7 +29,9 @@ pub(super) fn centre_remainder(
     }
     let design = &problem.design;
     let part_of = |site: &Enrolled| {
-        (0..design.len()).find(|&j| site.codes[design.items()[j].column] != 0).map(|j| problem.parts[j])
+        (0..design.len())
+            .find(|&j| !site.codes[design.items()[j].column].is_empty())
+            .map(|j| problem.parts[j])
     };
     for part in 0..=problem.parts.iter().max().copied().unwrap_or(0) {
         if problem.structure.anchors_part(&problem.parts, part) {

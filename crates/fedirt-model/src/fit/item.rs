@@ -1,5 +1,6 @@
 //! One item of `fit.json`.
 
+use crate::code_set::MergedCode;
 use crate::items::{self, ItemModel, Role};
 use nalgebra::{DMatrix, DVector};
 use serde::de::{MapAccess, Visitor};
@@ -17,6 +18,9 @@ pub struct FitItem {
     pub categories: usize,
     /// The file's code of each calibrated category, lowest first.
     pub codes: Vec<u8>,
+    /// Codes that count as one of these, because their categories were merged.
+    #[serde(default)]
+    pub merged: Vec<MergedCode>,
     /// All parameters by their names, as mirt has them: `a1`, `d`; `a1`, `d1`, `d2`, …; `a1`, `ak0`, `d0`, ….
     #[serde(default)]
     pub parameters: NamedNumbers,
@@ -39,6 +43,25 @@ pub struct FitItem {
     pub n: Option<u64>,
     /// Whether the parameters were given, not estimated.
     pub fixed: bool,
+    /// How the options of an item with an answer key were chosen, where the files are at hand.
+    #[serde(default)]
+    pub options: Vec<OptionSummary>,
+}
+
+/// One option of an item with an answer key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OptionSummary {
+    /// The option, as it is written first.
+    pub option: String,
+    /// The code that the key gives it.
+    pub code: u8,
+    /// Students who chose it.
+    pub count: u64,
+    /// Those among them in the lower, middle and upper third of students by the mean score in the other items. Students with the
+    /// same mean are in the same third, and those without another answer in none.
+    pub thirds: [u64; 3],
+    /// Correlation between choosing it, among those who chose any, and the mean score in the other items.
+    pub item_rest_r: Option<f64>,
 }
 
 impl FitItem {
@@ -49,6 +72,7 @@ impl FitItem {
             model: model.to_owned(),
             categories: 0,
             codes: Vec::new(),
+            merged: Vec::new(),
             parameters: NamedNumbers::default(),
             se: NamedNumbers::default(),
             a: None,
@@ -59,7 +83,16 @@ impl FitItem {
             se_b: Vec::new(),
             n: None,
             fixed: false,
+            options: Vec::new(),
         }
+    }
+
+    /// What a category is called: the code that the file uses for it, or the codes that were merged (`0–3`).
+    pub fn category_name(&self, category: usize) -> String {
+        let Some(lowest) = self.codes.get(category) else { return category.to_string() };
+        let highest =
+            self.merged.iter().filter(|merged| merged.into == *lowest).map(|merged| merged.code).max();
+        highest.map_or_else(|| lowest.to_string(), |highest| format!("{lowest}–{highest}"))
     }
 
     /// Fills in estimates from the parameters on the reported scale, and standard errors by the delta method where

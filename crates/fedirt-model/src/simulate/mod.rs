@@ -80,6 +80,7 @@ impl Simulated {
             name: item.name.clone(),
             model: Some(item.model.clone()),
             codes: None,
+            merged: Vec::new(),
             anchor: None,
         };
         self.truth.items.iter().map(plan).collect()

@@ -45,6 +45,9 @@ impl PrivateCentre {
                     String::new(),
                     version,
                 );
+                for (item, planned) in fit.items.iter_mut().zip(&terms.plan.items) {
+                    item.merged.clone_from(&planned.merged);
+                }
                 fit.codebook_hash = codebook::hash(&fit.items);
                 let covariance = Covariance {
                     names: result.covariance_names(&names, &sites),

@@ -4,7 +4,7 @@ use crate::private::{Noise, PrivateRefusal, PrivateTerms, noise};
 use crate::terms::{Deadlines, OnLoss, Terms};
 use crate::{SiteId, StudyId};
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
-use fedirt_model::design::{Design, DesignItem};
+use fedirt_model::design::{Design, DesignItem, MAX_CATEGORIES};
 use fedirt_model::exchange::Effects;
 use fedirt_model::private::{MissingAnswers, PrivateError, Score2Plan};
 use fedirt_model::quadrature::GridSpec;
@@ -47,7 +47,7 @@ impl StudyAtEpsilon {
     /// As the protocol would plan it, on the grid that a fit uses by default.
     pub fn new(planned: &PlannedStudy, epsilon: f64) -> Result<Self, PrivateRefusal> {
         let cannot = |what: String| PrivateRefusal::Model(PrivateError::Plan(what));
-        let codes = |categories: usize| (0..categories.min(64) as u8).collect::<Vec<u8>>();
+        let codes = |categories: usize| (0..categories.min(MAX_CATEGORIES) as u8).collect::<Vec<u8>>();
         let entry = |(column, (model, categories)): (usize, &(String, usize))| DesignItem {
             column,
             model: model.clone(),
@@ -81,6 +81,7 @@ impl StudyAtEpsilon {
             name: format!("i{}", j + 1),
             model: Some(model.clone()),
             codes: Some(codes(*categories)),
+            merged: Vec::new(),
             anchor: None,
         });
         let site = |(k, (name, _)): (usize, &(String, u64))| {

@@ -4,6 +4,7 @@ use super::{FORMAT, PlanField, PlanProblem, StudyPlan};
 use crate::encoding::FINEST_TOLERANCE;
 use crate::terms::OnLoss;
 use fedirt_model::centre::AlgorithmKind;
+use fedirt_model::code_set::{HIGHEST_CODE, MergedCode};
 use fedirt_model::design::MAX_CATEGORIES;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
@@ -116,11 +117,22 @@ impl StudyPlan {
             let codes = item.categories.len();
             if !ascending
                 || !(2..=MAX_CATEGORIES).contains(&codes)
-                || item.categories.iter().any(|c| *c >= 64)
+                || item.categories.iter().any(|c| *c > HIGHEST_CODE)
             {
                 problems.push(PlanField::Items.wrong(format!(
-                    "item {name:?}: categories {:?} must be 2 to {MAX_CATEGORIES} ascending codes below 64",
+                    "item {name:?}: categories {:?} must be 2 to {MAX_CATEGORIES} ascending codes, of which {HIGHEST_CODE} is the highest",
                     item.categories
+                )));
+            }
+            let wrong = |merged: &MergedCode| {
+                merged.code > HIGHEST_CODE
+                    || item.categories.contains(&merged.code)
+                    || !item.categories.contains(&merged.into)
+            };
+            let sources: BTreeSet<u8> = item.merged.iter().map(|merged| merged.code).collect();
+            if item.merged.iter().any(wrong) || sources.len() < item.merged.len() {
+                problems.push(PlanField::Items.wrong(format!(
+                    "item {name:?}: each merged code must be none of the categories, stand there once, and count as one of the categories"
                 )));
             }
             if let Some(fixed) = &item.fixed

@@ -11,6 +11,7 @@ pub use words::WHAT_SECURE_KEEPS;
 use crate::private::PrivateTerms;
 use crate::terms::{Deadlines, OnLoss, Terms, most_exchanges};
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
+use fedirt_model::code_set::MergedCode;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::name_in_first_format;
 use fedirt_model::population::{Family, Population};
@@ -271,6 +272,9 @@ pub struct PlanItem {
     pub name: String,
     /// Its categories' codes, ascending.
     pub categories: Vec<u8>,
+    /// Codes that sites turn into one of these before anything else: categories that are merged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<MergedCode>,
     /// Its model; `2pl` or `gpcm` by the number of categories where none is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -454,6 +458,7 @@ impl StudyPlan {
                     name: item.name.clone(),
                     model: item.model.clone(),
                     codes: Some(item.categories.clone()),
+                    merged: item.merged.clone(),
                     anchor: (item.fixed.as_ref()).map(|fixed| Anchor::one_slope(fixed.a, &fixed.d)),
                 })
                 .collect(),

@@ -78,6 +78,7 @@ lost_site_is_revealed = false
 # The codebook: every item with its categories' codes. model: rasch, 1pl, 2pl, pcm, gpcm or grm
 # (left out: 2pl for two categories, gpcm for more). An item with known parameters anchors the scale:
 # fixed = {{ a = 1.2, d = [0.3] }}
+# merged = [{{ code = 4, into = 3 }}]: sites turn answers 4 into 3 before anything else; 4 is then no category.
 "#,
         study = text(study),
         diagnostics = if mode == Mode::Private { "" } else { DIAGNOSTICS },
@@ -91,12 +92,16 @@ lost_site_is_revealed = false
     );
     for item in items {
         let model = item.model.as_ref().map_or(String::new(), |model| format!("model = {}\n", text(model)));
+        let merged: Vec<String> =
+            item.merged.iter().map(|m| format!("{{ code = {}, into = {} }}", m.code, m.into)).collect();
+        let merged =
+            if merged.is_empty() { String::new() } else { format!("merged = [{}]\n", merged.join(", ")) };
         let fixed = item.fixed.as_ref().map_or(String::new(), |known| {
             let d: Vec<String> = known.d.iter().map(|d| format!("{d:?}")).collect();
             format!("fixed = {{ a = {:?}, d = [{}] }}\n", known.a, d.join(", "))
         });
         out.push_str(&format!(
-            "[[item]]\nname = {}\ncategories = {:?}\n{model}{fixed}\n",
+            "[[item]]\nname = {}\ncategories = {:?}\n{merged}{model}{fixed}\n",
             text(&item.name),
             item.categories
         ));

@@ -59,6 +59,7 @@ fn plan(kind: Kind) -> Plan {
         name: format!("i{j}"),
         model: Some("2pl".into()),
         codes: Some(vec![0, 1]),
+        merged: Vec::new(),
         anchor: None,
     };
     Plan {

@@ -71,7 +71,7 @@ impl Pinned {
         let planned = planned_items(&terms.calibration_of(cohort.len()), &sites);
         let planned = planned.map_err(|_| Refusal::OtherItems)?;
         let (asked, used) = (request.design.items(), codes_used(table));
-        let needless = |column: usize, codes: &[u8]| codes.iter().all(|code| used[column] >> code & 1 == 0);
+        let needless = |column: usize, codes: &[u8]| codes.iter().all(|code| !used[column].contains(*code));
         let fine = request.design == planned
             || !request.ask.conditions().opening
                 && asked.iter().all(|item| planned.items().iter().any(|p| p.column == item.column))
@@ -90,7 +90,7 @@ impl Pinned {
                                 .collect();
                             needless(item.column, &closed)
                         }
-                        None => used[item.column].count_ones() < 2,
+                        None => used[item.column].len() < 2,
                     }
                 });
         if fine { Ok(()) } else { Err(Refusal::OtherItems) }

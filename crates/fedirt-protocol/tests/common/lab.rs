@@ -28,6 +28,7 @@ pub(crate) fn binary_items(count: usize) -> Vec<ItemPlan> {
         name: format!("I{j}"),
         model: Some("2pl".into()),
         codes: Some(vec![0, 1]),
+        merged: Vec::new(),
         anchor: None,
     };
     (1..=count).map(item).collect()

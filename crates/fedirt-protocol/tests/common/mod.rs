@@ -91,6 +91,7 @@ pub(crate) fn named(models: &[(&str, usize)]) -> Vec<ItemPlan> {
             name: format!("I{}", j + 1),
             model: Some((*model).to_owned()),
             codes: None,
+            merged: Vec::new(),
             anchor: None,
         })
         .collect()

@@ -37,7 +37,7 @@ pub(super) struct Links {
 }
 
 fn gives(site: &Declaration, item: usize) -> bool {
-    site.codes.get(item).is_some_and(|mask| *mask != 0)
+    site.codes.get(item).is_some_and(|codes| !codes.is_empty())
 }
 
 /// The linking design of `items` items.
@@ -211,10 +211,10 @@ fn draw(
 mod tests {
     use super::*;
 
-    fn site(students: u64, codes: &[u64]) -> Declaration {
+    fn site(students: u64, gives: &[bool]) -> Declaration {
         Declaration {
             students,
-            codes: codes.to_vec(),
+            codes: gives.iter().map(|gives| (0..2).filter(|_| *gives).collect()).collect(),
             booklets: Vec::new(),
             weighted: false,
             total_weight: students as f64,
@@ -225,7 +225,11 @@ mod tests {
     #[test]
     fn the_weakest_link_is_found() {
         // Items 0 and 1 at the first two sites, 2 and 3 at the last; only the small one gives 1 and 2 together.
-        let sites = [site(100, &[3, 3, 0, 0, 0]), site(7, &[0, 3, 3, 0, 0]), site(50, &[0, 0, 3, 3, 0])];
+        let sites = [
+            site(100, &[true, true, false, false, false]),
+            site(7, &[false, true, true, false, false]),
+            site(50, &[false, false, true, true, false]),
+        ];
         let all: Vec<&Declaration> = sites.iter().collect();
         let links = links(5, &all);
         assert_eq!(links.nobody, [4]);
@@ -238,10 +242,10 @@ mod tests {
 
     #[test]
     fn parts_that_nothing_links_have_a_link_of_no_student() {
-        let sites = [site(10, &[3, 0]), site(10, &[0, 3])];
+        let sites = [site(10, &[true, false]), site(10, &[false, true])];
         let all: Vec<&Declaration> = sites.iter().collect();
         assert_eq!(links(2, &all).weakest.map(|w| (w.students, w.sites)), Some((0, 0)));
-        let same = [site(10, &[3, 3])];
+        let same = [site(10, &[true, true])];
         assert_eq!(links(2, &same.iter().collect::<Vec<_>>()).weakest, None);
     }
 }

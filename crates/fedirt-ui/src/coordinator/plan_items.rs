@@ -3,6 +3,7 @@
 use super::plan_form::{Complaint, Form};
 use fedirt_coordinator::codebook;
 use fedirt_data::Input;
+use fedirt_model::design::MAX_CATEGORIES;
 use fedirt_model::items::model;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::{Booklet, PlanItem};
@@ -20,10 +21,16 @@ enum ItemsFormat {
     Columns,
 }
 
+/// Columns of a codebook from which categories follow.
+const SAYING_CATEGORIES: [&str; 4] = ["categories", "levels", "scores", "collapse"];
+/// Most categories of an item.
+const MOST_CATEGORIES: u8 = MAX_CATEGORIES as u8;
+
 fn format_of(text: &str) -> ItemsFormat {
+    let head = text.lines().next().unwrap_or_default().to_lowercase();
     if text.contains("[[item]]") {
         ItemsFormat::Entries
-    } else if text.lines().next().is_some_and(|head| head.to_lowercase().contains("categories")) {
+    } else if SAYING_CATEGORIES.iter().any(|column| head.contains(column)) {
         ItemsFormat::Codebook
     } else {
         ItemsFormat::Columns
@@ -86,9 +93,10 @@ pub(super) fn as_codebook(form: &Form) -> Option<String> {
 
 fn columns(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
     let text = form.get("items");
-    let categories = form.get("categories").parse::<u8>().ok().filter(|n| (2..=16).contains(n));
-    let categories =
-        categories.ok_or_else(|| Complaint::new("categories", "A whole number from 2 to 16 is needed."))?;
+    let categories = form.get("categories").parse::<u8>().ok().filter(|n| (2..=MOST_CATEGORIES).contains(n));
+    let categories = categories.ok_or_else(|| {
+        Complaint::new("categories", format!("A whole number from 2 to {MOST_CATEGORIES} is needed."))
+    })?;
     let head = text.lines().next().unwrap_or_default();
     let by = [';', '\t', ','].into_iter().find(|c| head.contains(*c)).unwrap_or('\n');
     let names = text.lines().flat_map(|line| line.split(by)).map(|name| name.trim().trim_matches('"').trim());
@@ -97,6 +105,7 @@ fn columns(form: &Form) -> Result<Vec<PlanItem>, Complaint> {
     let item = |name: &str| PlanItem {
         name: name.to_owned(),
         categories: (0..categories).collect(),
+        merged: Vec::new(),
         model: None,
         fixed: None,
     };
@@ -145,8 +154,13 @@ mod tests {
 
     #[test]
     fn booklets_name_items_and_stretches_of_them() {
-        let item =
-            |n: u8| PlanItem { name: format!("i{n}"), categories: vec![0, 1], model: None, fixed: None };
+        let item = |n: u8| PlanItem {
+            name: format!("i{n}"),
+            categories: vec![0, 1],
+            merged: Vec::new(),
+            model: None,
+            fixed: None,
+        };
         let items: Vec<PlanItem> = (1..7).map(item).collect();
         let read = |text: &str| booklets(text, &items);
         let both = read("A: i1..i3, i5\n\n B : i6; i4..i5, i5").unwrap();

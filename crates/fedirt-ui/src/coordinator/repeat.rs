@@ -129,8 +129,13 @@ mod tests {
     use fedirt_protocol::plan::{Booklet, FixedParameters, PlanItem, template};
 
     fn plan(mode: Mode) -> StudyPlan {
-        let item =
-            |name: &str| PlanItem { name: name.into(), categories: vec![1, 2], model: None, fixed: None };
+        let item = |name: &str| PlanItem {
+            name: name.into(),
+            categories: vec![1, 2],
+            merged: Vec::new(),
+            model: None,
+            fixed: None,
+        };
         let sites = ["a", "b c", "d"].map(String::from);
         StudyPlan::parse(&template("s", mode, &sites, &["x", "y,z"].map(item), 3000)).unwrap()
     }

@@ -80,7 +80,7 @@ fn rows(seen: &CoordinatorStudy, declared: &BTreeMap<SiteId, Declaration>) -> Ve
             seen: Some(last).filter(|at| *at > 0).map(Moment),
             students: own.map_or_else(String::new, |d| words::count(d.students)),
             items: own.map_or_else(String::new, |d| {
-                format!("{} of {}", d.codes.iter().filter(|mask| **mask != 0).count(), d.codes.len())
+                format!("{} of {}", d.codes.iter().filter(|codes| !codes.is_empty()).count(), d.codes.len())
             }),
             sent: sent.map_or_else(String::new, |t| words::bytes(t.bytes)),
         }

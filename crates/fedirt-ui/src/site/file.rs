@@ -146,8 +146,14 @@ async fn receive(body: Body, path: &FilePath) -> Result<(), PageError> {
 struct Column {
     name: String,
     item: bool,
-    near: Vec<String>,
+    /// Whether its name is so near to that of an item that the officer has to say what it is.
+    asked: bool,
+    /// What the officer has said: an item, [`NOT_USED`], or nothing yet.
+    used: String,
 }
+
+/// The use of a column that is no item of the plan.
+const NOT_USED: &str = "-";
 
 #[derive(Template)]
 #[template(path = "officer_columns.html")]
@@ -159,9 +165,17 @@ struct ColumnsPage {
     columns: Vec<Column>,
     found: usize,
     absent: Vec<String>,
+    /// Items of the plan that no column stands for.
+    lacking: Vec<String>,
     planned: usize,
     others: Vec<String>,
     long: bool,
+    not_used: &'static str,
+    /// Whether the officer has said that each line is an answer.
+    lines: bool,
+    long_columns: Vec<LongColumn>,
+    key: String,
+    codebook: String,
     id: String,
     weight: String,
     private: bool,
@@ -200,6 +214,28 @@ fn is_long(columns: &[String]) -> bool {
     has("item") && (has("resp") || has("response"))
 }
 
+/// A column that a file with a line for each answer must have.
+struct LongColumn {
+    field: &'static str,
+    label: &'static str,
+    chosen: String,
+}
+
+fn long_columns(chosen: Option<&[String; 3]>) -> Vec<LongColumn> {
+    let labels = ["Column of the student", "Column of the item’s name", "Column of the answer"];
+    let chosen = chosen.cloned().unwrap_or_default();
+    let columns = LONG_FIELDS.into_iter().zip(labels).zip(chosen);
+    columns.map(|((field, label), chosen)| LongColumn { field, label, chosen }).collect()
+}
+
+/// The fields of these columns.
+const LONG_FIELDS: [&str; 3] = ["long-id", "long-item", "long-response"];
+
+/// Whether a column is perhaps an item of the plan under another name.
+fn asked(name: &str, planned: &[&str], absent: &[String]) -> bool {
+    !planned.contains(&name) && !near_names(name, absent.iter().map(String::as_str)).is_empty()
+}
+
 /// `GET /studies/{study}/columns`.
 pub(super) async fn columns(
     State(app): App,
@@ -211,19 +247,20 @@ pub(super) async fn columns(
     let planned: Vec<&str> = seen.study.plan.items.iter().map(|item| item.name.as_str()).collect();
     let absent: Vec<String> =
         planned.iter().filter(|item| !names.iter().any(|n| n == *item)).map(ToString::to_string).collect();
+    let settings = &seen.settings;
     let column = |name: &String| Column {
         item: planned.contains(&name.as_str()),
-        near: if planned.contains(&name.as_str()) {
-            Vec::new()
-        } else {
-            near_names(name, absent.iter().map(String::as_str))
+        asked: asked(name, &planned, &absent),
+        used: match settings.renamed.iter().find(|(renamed, _)| renamed == name) {
+            Some((_, item)) => item.clone(),
+            None if settings.ignore.contains(name) => NOT_USED.to_owned(),
+            None => String::new(),
         },
         name: name.clone(),
     };
     let columns: Vec<Column> = names.iter().map(column).collect();
     let others: Vec<String> = columns.iter().filter(|c| !c.item).map(|c| c.name.clone()).collect();
     let called = |wanted: &str| others.iter().find(|name| name.eq_ignore_ascii_case(wanted)).cloned();
-    let settings = &seen.settings;
     let private = seen.study.plan.mode == fedirt_model::statistics::Mode::Private;
     Ok(render(&ColumnsPage {
         frame: frame(&visitor, &seen, "Columns", "/file"),
@@ -232,12 +269,22 @@ pub(super) async fn columns(
         found: planned.len() - absent.len(),
         planned: planned.len(),
         long: is_long(&names),
+        not_used: NOT_USED,
+        lines: settings.long.is_some(),
+        long_columns: long_columns(settings.long.as_ref()),
+        key: settings.key.clone(),
+        codebook: settings.codebook.clone(),
         id: if settings.mapped { settings.id.clone() } else { called("id") }.unwrap_or_default(),
         weight: if settings.mapped { settings.weight.clone() } else { None }.unwrap_or_default(),
         private,
         missing: settings.missing.join(" "),
         fixed: app.must_be_open(&seen).is_err(),
         administers: visitor.administers(),
+        lacking: absent
+            .iter()
+            .filter(|item| !settings.renamed.iter().any(|(_, to)| to == *item))
+            .cloned()
+            .collect(),
         columns,
         absent,
         others,
@@ -268,20 +315,46 @@ pub(super) async fn map(State(app): App, Path(name): Name, Extension(fields): Ex
             "The same column cannot contain identifiers and weights. Choose another column for one of them.";
         return Err(PageError::bad(text).leading(&at(&seen.study, "/columns"), "Back to the columns"));
     }
-    let planned = |name: &String| seen.study.plan.items.iter().any(|item| item.name == *name);
-    let taken = |name: &String| Some(name) == id.as_ref() || Some(name) == weight.as_ref();
-    let ignore = if is_long(&names) {
-        Vec::new()
-    } else {
-        names.iter().filter(|name| !name.is_empty() && !planned(name) && !taken(name)).cloned().collect()
+    let [student, item, response] = LONG_FIELDS;
+    let long = match [chosen(student)?, chosen(item)?, chosen(response)?] {
+        [Some(id), Some(item), Some(response)] => Some([id, item, response]),
+        [None, None, None] => None,
+        _ => {
+            let text = "A file with a line for each answer needs all three columns: the student, the item and the answer.";
+            return Err(PageError::bad(text).leading(&at(&seen.study, "/columns"), "Back to the columns"));
+        }
     };
+    let planned = |name: &str| seen.study.plan.items.iter().any(|item| item.name == name);
+    let taken = |name: &String| Some(name) == id.as_ref() || Some(name) == weight.as_ref();
+    let (mut ignore, mut renamed) = (Vec::new(), Vec::new());
+    if !is_long(&names) && long.is_none() {
+        for (at, name) in names.iter().enumerate() {
+            if name.is_empty() || planned(name) || taken(name) {
+                continue;
+            }
+            match fields.get(&format!("use-{at}")) {
+                NOT_USED => ignore.push(name.clone()),
+                item if planned(item) => renamed.push((name.clone(), item.to_owned())),
+                // Not said yet: the check asks where the name is near to an item's, and leaves the column out elsewhere.
+                _ => {}
+            }
+        }
+    }
     let split = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
     let missing =
         fields.get("missing").split(split).filter(|code| !code.is_empty()).map(String::from).collect();
     let settings = &mut seen.settings;
+    (settings.renamed, settings.long) = (renamed, long);
+    (settings.key, settings.codebook) = (fields.get("key").to_owned(), fields.get("codebook").to_owned());
     (settings.id, settings.weight, settings.ignore, settings.missing, settings.mapped) =
         (id, weight, ignore, missing, true);
     settings.approved_by = None;
+    if let Err(problems) = settings.options() {
+        let mut page =
+            unreadable(&seen, &problems).leading(&at(&seen.study, "/columns"), "Back to the columns");
+        page.heading = "These tables cannot be read".into();
+        return Err(page);
+    }
     keep(&seen).await?;
     Ok(Redirect::to(&at(&seen.study, "/check")).into_response())
 }

@@ -39,9 +39,10 @@ pub(super) async fn look(seen: &SiteStudy) -> Result<Result<Looked, AgentError>,
     }
     let (settings, plan) = (seen.settings.clone(), seen.study.plan.clone());
     aside(move || {
-        let reading = agent::read_files(&settings.files(), &settings.options())?;
+        let options = agent::options_for_plan(&settings.options()?, &plan);
+        let reading = fedirt_data::read(settings.files().iter().map(|file| Input::file(file)), &options)?;
         let hash = settings.file.as_deref().map_or_else(|| Ok(String::new()), file_hash)?;
-        looked(reading, &settings.options(), &plan, hash)
+        looked(reading, &options, &plan, hash)
     })
     .await
 }

@@ -2,7 +2,7 @@
 //! the study's folder, so that they survive a restart of the program.
 
 use fedirt_agent::{AgentError, OfficerChoices, StudyFolder};
-use fedirt_data::ReadOptions;
+use fedirt_data::{Input, LongColumns, Problems, ReadOptions, Renamed, read_codebook, read_key};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -55,6 +55,15 @@ pub(crate) struct OfficerSettings {
     pub(crate) ignore: Vec<String>,
     /// Codes that mean "no answer".
     pub(crate) missing: Vec<String>,
+    /// Columns that stand for items of the plan under other names.
+    pub(crate) renamed: Vec<(String, String)>,
+    /// The columns of a file with a line for each answer: student, item, answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) long: Option<[String; 3]>,
+    /// The answer key, as a table.
+    pub(crate) key: String,
+    /// What answers are, as a table.
+    pub(crate) codebook: String,
     /// Whether the officer has confirmed the use of the columns.
     pub(crate) mapped: bool,
     /// The name of the students in the ledger.
@@ -94,14 +103,28 @@ impl OfficerSettings {
     }
 
     /// The settings as options of the reader.
-    pub(crate) fn options(&self) -> ReadOptions {
-        ReadOptions {
-            id: self.id.clone(),
+    pub(crate) fn options(&self) -> Result<ReadOptions, Problems> {
+        fn table<T>(
+            name: &'static str,
+            text: &str,
+            read: fn(Input<'_>) -> Result<Vec<T>, Problems>,
+        ) -> Result<Option<Vec<T>>, Problems> {
+            let given = !text.trim().is_empty();
+            given.then(|| read(Input::new(name, text.as_bytes()))).transpose()
+        }
+        let renamed = |(name, item): &(String, String)| Renamed { name: name.clone(), item: item.clone() };
+        let long = self.long.clone().map(|[id, item, response]| LongColumns { id, item, response });
+        Ok(ReadOptions {
+            renamed: self.renamed.iter().map(renamed).collect(),
+            key: table("answer key", &self.key, read_key)?.unwrap_or_default(),
+            codebook: table("table of answers", &self.codebook, read_codebook)?,
+            id: self.id.clone().filter(|_| long.is_none()),
+            long,
             weight: self.weight.clone(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
             ..ReadOptions::default()
-        }
+        })
     }
 
     /// The chosen file as a list for the reader.

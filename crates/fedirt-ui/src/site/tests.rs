@@ -38,7 +38,13 @@ fn enrolled(path: &std::path::Path, mode: Mode) -> Home {
         .replace("modes = [\"secure\"", "modes = [\"plain\", \"secure\"")
         .replace("allow_pooled_rows_inferred = false", "allow_pooled_rows_inferred = true");
     std::fs::write(path.join("policy.toml"), policy).unwrap();
-    let item = |j| PlanItem { name: format!("I{j}"), categories: vec![0, 1], model: None, fixed: None };
+    let item = |j| PlanItem {
+        name: format!("I{j}"),
+        categories: vec![0, 1],
+        merged: Vec::new(),
+        model: None,
+        fixed: None,
+    };
     let items: Vec<PlanItem> = (1..=5).map(item).collect();
     let text = template("bank", mode, &["north", "south", "west"].map(String::from), &items, 180);
     let invitation = Invitation {

@@ -85,7 +85,7 @@ pub(super) fn work(
     let asked = if policy.approval == Approval::EachRound { Asked::EachRound } else { settings.asked };
     // The policy asks for every round, and `AtThePages` answers according to the approval.
     policy.approval = Approval::EachRound;
-    let own = agent::read_for_plan(&settings.files(), &settings.options(), &study.plan)?;
+    let own = agent::read_for_plan(&settings.files(), &settings.options()?, &study.plan)?;
     let ids = own.ids.clone();
     let mut officer = AtThePages {
         shared: shared.clone(),

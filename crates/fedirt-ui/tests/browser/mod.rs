@@ -88,6 +88,7 @@ pub(crate) fn large_fit(items: usize, sites: usize) -> Fit {
         model: "2pl".into(),
         categories: 2,
         codes: vec![0, 1],
+        merged: Vec::new(),
         a: Some(1.2 + 0.5 * wave(n)),
         d: vec![Some(-(1.2 + 0.5 * wave(n)) * 2.0 * wave(3 * n))],
         b: vec![Some(2.0 * wave(3 * n))],
@@ -96,6 +97,7 @@ pub(crate) fn large_fit(items: usize, sites: usize) -> Fit {
         se_b: vec![Some(0.09)],
         n: Some(10_000),
         fixed: false,
+        options: Vec::new(),
         parameters: [("a1".to_owned(), Some(1.2 + 0.5 * wave(n)))]
             .into_iter()
             .chain([("d".to_owned(), Some(-(1.2 + 0.5 * wave(n)) * 2.0 * wave(3 * n)))])

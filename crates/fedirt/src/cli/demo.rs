@@ -128,8 +128,13 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
     settings.set("pages.listen", any.to_string())?;
     settings.set("log.level", "warn")?;
     std::fs::write(made.settings(), settings.text()).map_err(CliError::file(made.settings()))?;
-    let item =
-        |number| PlanItem { name: format!("i{number:02}"), categories: vec![0, 1], model: None, fixed: None };
+    let item = |number| PlanItem {
+        name: format!("i{number:02}"),
+        categories: vec![0, 1],
+        merged: Vec::new(),
+        model: None,
+        fixed: None,
+    };
     let items: Vec<PlanItem> = (1..=ITEMS).map(item).collect();
     let text = template(STUDY, mode, &SITES.map(String::from), &items, (SITES.len() * STUDENTS) as u64);
     let mut plan = TomlEdit::new(&text)?;

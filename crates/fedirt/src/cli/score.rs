@@ -8,6 +8,7 @@ use crate::report::read_fit;
 use crate::usage::UsageError;
 use fedirt_data::results::{csv, scores_json};
 use fedirt_data::{Audience, ScoreOptions, files};
+use fedirt_model::fit::FitItem;
 use fedirt_model::scoring::Method;
 use std::io::Write;
 use std::process::ExitCode;
@@ -21,8 +22,13 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     read_options.weight.clone_from(&args.weight);
     read_options.missing_is_wrong = args.missing_answers == Some(fedirt::MissingAnswers::Wrong);
     args.answers.add_to(&mut read_options, &mut errors, &fedirt::Input::file);
+    let fit = read_fit(&args.fit);
+    // The fit is the codebook, unless somebody says which columns are items.
+    if let Some(fit) = fit.as_ref().ok().filter(|_| args.columns.items.is_empty()) {
+        read_options = read_options.selecting(fit.items.iter().map(codes_of));
+    }
     let reading = fedirt_data::read(crate::input::files(&args.files), &read_options).map_err(CliError::from);
-    let (fit, reading) = match (read_fit(&args.fit), reading) {
+    let (fit, reading) = match (fit, reading) {
         (Ok(fit), Ok(reading)) if errors.is_empty() => (fit, reading),
         (fit, reading) => {
             errors.extend([fit.err(), reading.err()].into_iter().flatten());
@@ -60,6 +66,13 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// An item of a fit with all codes that it knows.
+fn codes_of(item: &FitItem) -> (String, Vec<u8>) {
+    let mut codes: Vec<u8> = item.codes.iter().copied().chain(item.merged.iter().map(|m| m.code)).collect();
+    codes.sort_unstable();
+    (item.name.clone(), codes)
 }
 
 fn check_flags(args: &ScoreArgs) -> Result<(), CliError> {

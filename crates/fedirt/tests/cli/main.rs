@@ -1,6 +1,7 @@
 //! The whole program, as scripts and people run it.
 
 mod bad_input;
+mod categories;
 mod check;
 mod common;
 mod compare;

@@ -90,10 +90,13 @@ fn answers_that_the_fit_does_not_know() {
     // Other items are left out, and told; so is a file without any item of the fit.
     bench.write("more.csv", format!("M1,M2,M3,M4,M5,X6\n{rest}"));
     let (out, err) = bench.expect(0, "score out/fit.json more.csv");
-    assert!(err.contains("does not know them: X6") && rows(&out).iter().all(|row| row[2] == "5"), "{err}");
+    assert!(
+        err.contains("not among the selected items: `X6`") && rows(&out).iter().all(|row| row[2] == "5"),
+        "{err}"
+    );
     bench.write("other.csv", "A,B\n0,1\n1,0\n");
     let (_, err) = bench.expect(2, "score out/fit.json other.csv");
-    assert!(err.contains("site other: none of its columns is an item of the fit"), "{err}");
+    assert!(err.contains("none of the columns is one of the items that are selected"), "{err}");
 }
 
 #[test]

@@ -48,6 +48,7 @@ fn fit_of(
         name: format!("i{j}"),
         model: Some("2pl".into()),
         codes: Some(vec![0, 1]),
+        merged: Vec::new(),
         anchor: None,
     };
     let plan = centre::Plan {

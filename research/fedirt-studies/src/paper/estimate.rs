@@ -157,6 +157,7 @@ fn item_plans(frame: &ItemsAndSites) -> Vec<ItemPlan> {
         name: name.clone(),
         model: Some(model.clone()),
         codes: Some(codes.clone()),
+        merged: Vec::new(),
         anchor: None,
     };
     frame.items.iter().map(plan).collect()

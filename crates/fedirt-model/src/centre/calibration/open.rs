@@ -58,7 +58,7 @@ impl Calibration {
         let fixed = self.effects == Effects::Fixed;
         let given =
             self.sites.iter().filter(|site| !fixed || !at_one_end(&self.sites, &design, site)).map(|site| {
-                (0..design.len()).filter(|&j| site.codes[design.items()[j].column] != 0).collect()
+                (0..design.len()).filter(|&j| !site.codes[design.items()[j].column].is_empty()).collect()
             });
         let parts = linked_parts(design.len(), given);
         self.warnings.extend(warn_of_parts(&self.plan, self.effects, &design, &parts));

@@ -21,6 +21,10 @@ pub(crate) struct CheckArgs {
     /// Answers that are missing, where the item was given [default: counted]
     #[arg(long, value_name = "HOW", help_heading = "Answers", value_parser = choices(MISSING_ANSWERS, missing_name))]
     pub missing_answers: Option<MissingAnswers>,
+    /// Write what was read as a codebook (CSV) to look at and change, even if there are questions: items with their codes,
+    /// and with words where an SPSS file has such
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub write_codebook: Option<PathBuf>,
     /// Print JSON: counts and classical statistics
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -34,5 +38,7 @@ const EXAMPLES: &str = "Examples:
   fedirt check exam.csv --site school --id student --missing 9,99
   fedirt check options.csv --key key.csv
 
-No model is fitted and no file is written.
+  fedirt check exam.csv --write-codebook items.csv
+
+No model is fitted, and no other file is written.
 Exit status: 0 the files can be read, 2 they cannot (all problems are listed).";

@@ -152,6 +152,10 @@ pub(crate) struct FitArgs {
     /// With --private or fedirt-dp: booklets (CSV: booklet, item) where students were given different items
     #[arg(long, value_name = "FILE", help_heading = "Privacy")]
     pub booklets: Option<PathBuf>,
+    /// Merge categories with fewer answers than N, those of all sites counted, with a neighbour [default: what the codebook's
+    /// column `collapse` says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Answers")]
+    pub collapse: Option<u64>,
     /// Answers that are missing, where the item was given [default: counted]
     #[arg(long, value_name = "HOW", value_parser = choices(MISSING_ANSWERS, missing_name), help_heading = "Answers")]
     pub missing_answers: Option<MissingAnswers>,

@@ -113,6 +113,7 @@ fn items_of(reading: &Responses) -> Vec<PlanItem> {
     let item = |(name, codes): (String, BTreeSet<u8>)| PlanItem {
         name,
         categories: codes.into_iter().collect(),
+        merged: Vec::new(),
         model: None,
         fixed: None,
     };

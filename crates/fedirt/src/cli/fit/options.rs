@@ -23,6 +23,7 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
             .map(|(item, model)| (item.clone(), named(args, *model)))
             .collect(),
         codebook: None,
+        collapse: args.collapse,
         fixed_items: Vec::new(),
         effects: args.effects,
         mode: mode(args),

@@ -105,6 +105,11 @@ fn privacy(args: &FitArgs) -> Vec<UsageError> {
             "a private fit has two rounds; --algorithm fedirt-dp has as many as you say",
         ),
         (
+            args.collapse.is_some(),
+            "--collapse",
+            "which categories are thin would tell of the answers; list the groups in the codebook's column `collapse`",
+        ),
+        (
             args.publish_effects,
             "--publish-effects",
             "this belongs to --secure; effects of private fits have noise, and are published",

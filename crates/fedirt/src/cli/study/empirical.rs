@@ -24,7 +24,13 @@ pub(crate) fn run(args: &EmpiricalArgs) -> Result<ExitCode, CliError> {
             items.push(name.clone());
         }
     }
-    let plan = |name: &String| ItemPlan { name: name.clone(), model: None, codes: None, anchor: None };
+    let plan = |name: &String| ItemPlan {
+        name: name.clone(),
+        model: None,
+        codes: None,
+        merged: Vec::new(),
+        anchor: None,
+    };
     let plans: Vec<ItemPlan> = items.iter().map(plan).collect();
     let align = |site: &SiteResponses| Ok((site.name.clone(), fedirt_data::align(site, &plans)?));
     let sites = reading.sites.iter().map(align).collect::<Result<Vec<_>, CliError>>()?;

@@ -74,7 +74,13 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     std::fs::write(made.settings(), settings.text()).map_err(CliError::file(made.settings()))?;
     let names: Vec<String> = (0..sites).map(|k| format!("site{k:04}")).collect();
     let items: Vec<PlanItem> = (0..ITEMS)
-        .map(|j| PlanItem { name: format!("i{j:02}"), categories: vec![0, 1], model: None, fixed: None })
+        .map(|j| PlanItem {
+            name: format!("i{j:02}"),
+            categories: vec![0, 1],
+            merged: Vec::new(),
+            model: None,
+            fixed: None,
+        })
         .collect();
     for s in 0..studies {
         let plan = template(&format!("load{s}"), Mode::Secure, &names, &items, (sites * STUDENTS) as u64);
