@@ -45,7 +45,9 @@ pub(crate) fn text<'a>(mut bytes: Box<dyn BufRead + 'a>) -> Result<Text<'a>, Cau
         }
         #[cfg(feature = "spss")]
         Some((b"$FL2" | b"$FL3", _)) => whole(bytes, crate::sav::as_csv),
+        #[cfg(not(feature = "spss"))]
         Some((b"$FL2" | b"$FL3", what)) => Err(Cause::NotBuilt { what, feature: "spss" }),
+        #[cfg(not(feature = "parquet"))]
         Some((b"PAR1", what)) => Err(Cause::NotBuilt { what, feature: "parquet" }),
         Some((_, what)) => Err(Cause::NotText(what)),
         None => Ok((bytes, FileFacts::default())),

@@ -134,6 +134,14 @@ impl<'de> Deserialize<'de> for Fit {
     }
 }
 
+impl Fit {
+    /// Whether all answers come from one site in the open, as those of a file on one's own machine: there are no sites to
+    /// compare, and nothing is hidden from anybody.
+    pub fn of_one_site(&self) -> bool {
+        self.sites.len() == 1 && self.mode == "plain" && self.effects == "none"
+    }
+}
+
 /// Grid over ability.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quadrature {

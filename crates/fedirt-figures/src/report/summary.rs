@@ -56,16 +56,27 @@ pub(super) fn alarms(out: &mut String, fit: &Fit) {
 /// The figures of the run in four groups, and what its mode promises.
 pub(super) fn block(out: &mut String, fit: &Fit) {
     out.push_str("<div class=\"facts\">\n");
-    group(out, "Data and model", &data_and_model(fit));
-    group(out, "Fit", &fit_numbers(fit));
-    group(out, "Estimation", &estimation(fit));
-    group(out, "Provenance", &provenance(fit));
+    let groups = [
+        ("Data and model", data_and_model(fit)),
+        ("Fit", fit_numbers(fit)),
+        ("Estimation", estimation(fit)),
+        ("Provenance", provenance(fit)),
+    ];
+    for (title, mut facts) in groups {
+        facts.retain(|(name, _)| !(fit.of_one_site() && OF_SITES.contains(name)));
+        group(out, title, &facts);
+    }
     out.push_str("</div>\n");
     if let Some(provenance) = &fit.provenance {
         origin(out, provenance);
     }
-    out.push_str(&format!("<p class=\"privacy\">{}</p>\n", escape(&words::privacy(fit))));
+    if !fit.of_one_site() {
+        out.push_str(&format!("<p class=\"privacy\">{}</p>\n", escape(&words::privacy(fit))));
+    }
 }
+
+/// Facts about what sites do, which mean nothing where there is one.
+const OF_SITES: [&str; 5] = ["Site effects", "Sites", "Exchanges", "Numbers sent by a site", "Mode"];
 
 fn group(out: &mut String, title: &str, facts: &[(&str, String)]) {
     out.push_str(&format!("<div><h3>{title}</h3>\n<dl>\n"));

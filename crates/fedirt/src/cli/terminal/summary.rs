@@ -21,6 +21,7 @@ pub(super) fn title(fit: &Fit) -> String {
     let model = capitalised(fedirt_model::items::title(&fit.model));
     let sites = match fit.sites.len() as u64 {
         0 => String::new(),
+        _ if fit.of_one_site() => String::new(),
         n => format!(" at {}", counted(n, "site", "sites")),
     };
     let state = match fit.converged {
@@ -36,9 +37,17 @@ pub(super) fn title(fit: &Fit) -> String {
     format!("{} · {state}", paint(style::HEADING, &what))
 }
 
+/// Facts about what sites do, which mean nothing where there is one.
+const OF_SITES: [&str; 5] = ["Site effects", "Sites", "Mode", "(ε, δ)", "Numbers sent"];
+
 /// The facts in two columns if there is room, and in one otherwise.
 pub(super) fn block(fit: &Fit, room: usize) -> String {
-    let (left, right) = (data(fit), numbers(fit));
+    let (mut left, mut right) = (data(fit), numbers(fit));
+    if fit.of_one_site() {
+        for facts in [&mut left, &mut right] {
+            facts.retain(|(name, _)| !OF_SITES.contains(name));
+        }
+    }
     let (l, r) = (FactColumn::new(&left), FactColumn::new(&right));
     let mut out = String::new();
     if 2 + l.width() + GAP + r.width() > room {
