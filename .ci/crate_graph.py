@@ -19,6 +19,9 @@ ALLOWED = {
     "fedirt-studies": {"fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-figures"},
     "fedirt": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-agent", "fedirt-figures", "fedirt-studies",
                "fedirt-coordinator", "fedirt-ui"},
+    "fedirt-bindings": {"fedirt", "fedirt-data", "fedirt-model", "fedirt-protocol"},
+    "fedirt-python": {"fedirt", "fedirt-bindings"},
+    "fedirt-r": {"fedirt", "fedirt-bindings"},
 }
 # What a crate must never know: networks, clocks, files as a service.
 FORBIDDEN = {

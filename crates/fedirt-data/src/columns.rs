@@ -296,6 +296,20 @@ mod tests {
     }
 
     #[test]
+    fn a_site_is_called_as_its_table_is() {
+        let table = || -> Columns {
+            [("I1", ["1", "0"]), ("I2", ["0", "1"])]
+                .map(|(n, c)| (n, c.into_iter().collect::<Column>()))
+                .into_iter()
+                .collect()
+        };
+        let tables = ["St. Mary", "St. Paul", "north/1"].map(|name| Input::columns(name, table()));
+        let names: Vec<String> =
+            read(tables, &ReadOptions::default()).unwrap().sites.into_iter().map(|site| site.name).collect();
+        assert_eq!(names, ["St. Mary", "St. Paul", "north/1"]);
+    }
+
+    #[test]
     fn columns_of_different_lengths_are_refused() {
         let table: Columns =
             [("I1", mixed()), ("I2", ["1", "0"].into_iter().collect())].into_iter().collect();

@@ -7,7 +7,6 @@ use crate::cause::Cause;
 use crate::header::Columns;
 use crate::options::LongColumns;
 use crate::problems::Complaints;
-use crate::reading::site_of_file;
 use crate::records::Fields;
 use crate::row_keys::filled;
 use crate::text::Lines;
@@ -62,7 +61,7 @@ impl<P: Default> BySite<P> {
         let place = match columns.site {
             None => {
                 if self.parts.is_empty() {
-                    self.parts.push((site_of_file(complaints.file), P::default()));
+                    self.parts.push((columns.only_site.clone(), P::default()));
                 }
                 0
             }

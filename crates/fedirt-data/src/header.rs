@@ -10,6 +10,7 @@ use crate::near::near_names;
 use crate::notes::{Note, NoteKind, add_note};
 use crate::options::ReadOptions;
 use crate::problems::Complaints;
+use crate::reading::site_of_file;
 use crate::selection::Selection;
 use crate::text::shown;
 
@@ -27,6 +28,8 @@ pub(crate) enum Layout {
 pub(crate) struct Columns {
     pub(crate) names: Vec<String>,
     pub(crate) site: Option<usize>,
+    /// The site of all rows where no column names it.
+    pub(crate) only_site: String,
     pub(crate) id: Option<usize>,
     pub(crate) weight: Option<usize>,
     pub(crate) layout: Layout,
@@ -51,6 +54,8 @@ pub(crate) fn columns(
     notes: &mut Vec<Note>,
 ) -> Columns {
     let file = complaints.file;
+    // A table in memory is called as its caller calls the site; only files have extensions.
+    let only_site = if line.is_some() { site_of_file(file) } else { file.to_owned() };
     let mut taken: Vec<bool> = names.iter().map(|name| options.ignore.contains(name)).collect();
     complain_about_names(&names, &taken, line, complaints);
     let mut named =
@@ -88,6 +93,7 @@ pub(crate) fn columns(
             return Columns {
                 names,
                 site,
+                only_site,
                 id,
                 weight,
                 layout: Layout::Wide(Vec::new()),
@@ -107,7 +113,7 @@ pub(crate) fn columns(
             add_note(notes, Some(file), NoteKind::UnusedColumn { column, option: None });
         }
         let layout = Layout::Long { item, response };
-        return Columns { names, site, id, weight, layout, unselected: Vec::new() };
+        return Columns { names, site, only_site, id, weight, layout, unselected: Vec::new() };
     }
     // Columns without a name are complained about above; what is in them would be told without a name.
     let items: Vec<usize> =
@@ -124,7 +130,7 @@ pub(crate) fn columns(
         let selected = !matches!(selection, Selection::All);
         complaints.line(line, Cause::TooFewItems { items: items.len(), columns: names.len(), selected });
     }
-    Columns { names, site, id, weight, layout: Layout::Wide(items), unselected }
+    Columns { names, site, only_site, id, weight, layout: Layout::Wide(items), unselected }
 }
 
 /// Gives columns the names of the items that they stand for.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use crate::cause::Cause;
 use crate::columns::Columns;
+use crate::reading::site_of_file;
 
 /// Large enough that the system is asked 80 times for 20 MB, small enough for the processor's cache.
 const BUFFER: usize = 256 << 10;
@@ -46,9 +47,17 @@ impl<'a> Input<'a> {
         Self { name: name.into(), identity: None, content: Content::Bytes(Box::new(open)) }
     }
 
-    /// A table in memory, column by column. Messages count its rows from 1.
+    /// A table in memory, column by column. The name stands in messages, which count rows from 1, and names the site of the rows.
     pub fn columns(name: impl Into<String>, columns: Columns) -> Input<'static> {
         Input { name: name.into(), identity: None, content: Content::Columns(columns) }
+    }
+
+    /// The site of its rows where no column names one.
+    pub(crate) fn site(&self) -> String {
+        match self.content {
+            Content::Bytes(_) => site_of_file(&self.name),
+            Content::Columns(_) => self.name.clone(),
+        }
     }
 
     /// A file. It is opened when its turn comes; one that cannot be opened is a [`Problem`](crate::Problem) like others.

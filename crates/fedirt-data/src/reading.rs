@@ -343,7 +343,7 @@ impl SeenInputs {
         if options.site.is_some() {
             return Known::Nothing;
         }
-        let site = site_of_file(&input.name);
+        let site = input.site();
         if let Some((_, first)) = self.names.iter().find(|(other, _)| *other == site) {
             complaints.file(Cause::SameSiteName { site, first: first.clone() });
             return Known::Name;

@@ -6,7 +6,9 @@ use fedirt_model::items;
 use fedirt_model::population::Population;
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::responses::{MISSING, ResponseTable};
-use fedirt_model::scoring::{Method, PersonFit, Prior, Score, ScoredItem, Scorer, ScoringError, Shape};
+use fedirt_model::scoring::{
+    Method, PersonFit, Prior, RowScorer, Score, ScoredItem, Scorer, ScoringError, Shape,
+};
 use std::borrow::Cow;
 
 use rand::SeedableRng;
@@ -472,7 +474,7 @@ impl ItemBank {
     }
 
     /// Complains about answers that the fit cannot read, and notes items that are on one side only.
-    fn compare_items(&self, responses: &Responses) -> Result<Vec<ScoreNote>, Errors<ScoreError>> {
+    pub(crate) fn compare_items(&self, responses: &Responses) -> Result<Vec<ScoreNote>, Errors<ScoreError>> {
         let mut problems = Vec::new();
         let mut strangers: Vec<String> = Vec::new();
         let knows = |name: &str| self.items.iter().any(|item| item.name == name);
@@ -530,46 +532,80 @@ impl ItemBank {
         options: &ScoreOptions,
         first_row: usize,
     ) -> Result<Vec<StudentScore>, ScoreError> {
-        let columns = &self.columns(names);
-        let items = self.items.iter().map(|item| item.scored.clone()).collect();
-        let mut scorer = Scorer::new(items, prior, self.spec).map_err(|error| self.named(error))?;
-        if let Some(shape) = &self.shape {
-            scorer = scorer.with_shape(shape.clone())?;
-        }
-        let students: Result<Vec<StudentScore>, ScoringError> = (0..table.students())
+        self.each_row(table, names, prior, |rows, cells, student| {
+            if cells.iter().all(|cell| *cell == MISSING) {
+                return Ok(StudentScore::default());
+            }
+            let score = rows.score(cells, options.method)?;
+            let mut draws = Vec::new();
+            if let Method::Pv { draws: count } = options.method {
+                draws.resize(count, 0.0);
+                let mut rng = ChaCha12Rng::seed_from_u64(options.seed);
+                rng.set_stream((first_row + student) as u64);
+                rows.plausible_values(cells, &mut rng, &mut draws)?;
+            }
+            let person_fit = match score.estimate {
+                Some(ability) => rows.person_fit(cells, ability)?,
+                None => PersonFit::default(),
+            };
+            let answers = || cells.iter().filter(|cell| **cell != MISSING);
+            Ok(StudentScore {
+                answered: answers().count(),
+                raw: answers().map(|cell| u64::from(*cell)).sum(),
+                score,
+                draws,
+                person_fit,
+            })
+        })
+    }
+
+    /// What `of_row` makes of the categories of each row, in the order of the rows.
+    fn each_row<T: Send>(
+        &self,
+        table: &ResponseTable,
+        names: &[String],
+        prior: Prior,
+        of_row: impl Fn(&mut RowScorer<'_>, &[u8], usize) -> Result<T, ScoringError> + Sync,
+    ) -> Result<Vec<T>, ScoreError> {
+        let (columns, scorer) = (&self.columns(names), self.scorer(prior)?);
+        let made: Result<Vec<T>, ScoringError> = (0..table.students())
             .into_par_iter()
             .with_min_len(64)
             .map_init(
                 || (scorer.row_scorer(), vec![MISSING; self.items.len()]),
                 |(rows, cells), student| {
                     self.translate(table.row(student), columns, cells);
-                    if cells.iter().all(|cell| *cell == MISSING) {
-                        return Ok(StudentScore::default());
-                    }
-                    let score = rows.score(cells, options.method)?;
-                    let mut draws = Vec::new();
-                    if let Method::Pv { draws: count } = options.method {
-                        draws.resize(count, 0.0);
-                        let mut rng = ChaCha12Rng::seed_from_u64(options.seed);
-                        rng.set_stream((first_row + student) as u64);
-                        rows.plausible_values(cells, &mut rng, &mut draws)?;
-                    }
-                    let person_fit = match score.estimate {
-                        Some(ability) => rows.person_fit(cells, ability)?,
-                        None => PersonFit::default(),
-                    };
-                    let answers = || cells.iter().filter(|cell| **cell != MISSING);
-                    Ok(StudentScore {
-                        answered: answers().count(),
-                        raw: answers().map(|cell| u64::from(*cell)).sum(),
-                        score,
-                        draws,
-                        person_fit,
-                    })
+                    of_row(rows, cells, student)
                 },
             )
             .collect();
-        Ok(students?)
+        Ok(made?)
+    }
+
+    /// What scores the rows of a site with this distribution of ability.
+    fn scorer(&self, prior: Prior) -> Result<Scorer, ScoreError> {
+        let items = self.items.iter().map(|item| item.scored.clone()).collect();
+        let scorer = Scorer::new(items, prior, self.spec).map_err(|error| self.named(error))?;
+        match &self.shape {
+            Some(shape) => Ok(scorer.with_shape(shape.clone())?),
+            None => Ok(scorer),
+        }
+    }
+
+    /// The marginal log-likelihoods of the rows of a table that have an answer, added in the order of the rows; and how many
+    /// there are.
+    pub(crate) fn log_likelihood(
+        &self,
+        table: &ResponseTable,
+        names: &[String],
+        prior: Prior,
+    ) -> Result<(f64, u64), ScoreError> {
+        let rows = self.each_row(table, names, prior, |rows, cells, _| {
+            let answered = cells.iter().any(|cell| *cell != MISSING);
+            answered.then(|| rows.log_likelihood(cells)).transpose()
+        })?;
+        let rows: Vec<f64> = rows.into_iter().flatten().collect();
+        Ok((rows.iter().sum(), rows.len() as u64))
     }
 
     /// A file's codes as categories; codes that the fit does not know are no answers.

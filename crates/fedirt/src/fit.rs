@@ -164,7 +164,7 @@ impl FitNote {
             Self::IncompleteRows(rows) => {
                 let (wrong, booklets) = match audience {
                     Audience::CommandLine => ("--missing-answers wrong", "--booklets"),
-                    Audience::Library | Audience::Page => ("`missing` = wrong", "`booklets`"),
+                    Audience::Library | Audience::Page => ("`missing_answers` = wrong", "`booklets`"),
                 };
                 format!(
                     "{rows} rows lack an answer and are left out; {wrong} scores such answers as wrong, {booklets} says which students were given which items"
@@ -328,14 +328,14 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
                 epsilon: private.epsilon,
                 delta: private.delta,
                 mixture: private.mixture,
-                missing: private.missing,
+                missing: private.missing_answers,
                 site_sd: private.site_sd,
                 booklets: booklets(private, &plan.items)?,
                 seed: 1,
             };
             let students = sites.iter().map(|(_, table)| table.students() as u64).sum();
             warnings.extend(large_delta(private.delta, students)?);
-            if private.missing == MissingAnswers::Counted {
+            if private.missing_answers == MissingAnswers::Counted {
                 let incomplete: u64 =
                     sites.iter().map(|(_, table)| incomplete_rows(&terms.booklets, table)).sum();
                 if incomplete > 0 {

@@ -9,11 +9,13 @@
 //! | answers that have to be scored | [`read_key`], [`read_codebook`] |
 //! | a calibration | [`fit()`] with [`FitOptions`]: `plain`, `secure` or `private` |
 //! | scores of students | [`score()`] |
+//! | how likely other answers are under a fit | [`log_likelihood()`] |
 //! | two fits side by side | [`compare()`], [`likelihood_ratio()`] |
 //! | one scale turned into another | [`link()`] |
 //! | data with known parameters | [`simulate()`] |
 //! | expected standard errors of a private study | [`privacy::plan`] |
-//! | a report on a fit (HTML) | `report`, with the feature of that name |
+//! | probabilities and information at given abilities | [`curves()`] |
+//! | a report on a fit (HTML), its pictures (SVG) | `report`, `figures`, with the feature `report` |
 //!
 //! ```
 //! use fedirt::{FitOptions, Input, ReadOptions, fit, read};
@@ -31,6 +33,7 @@
 //! The feature `cli` (on by default) builds the program `fedirt` with its servers and pages; `report` (on by default) adds
 //! figures. Without default features the dependencies include neither a web server nor a store, TLS or figures.
 
+mod curves;
 mod fit;
 mod options;
 pub mod privacy;
@@ -152,6 +155,24 @@ pub use fedirt_data::{
 };
 
 /// ```
+/// use fedirt::simulation::{Missing, SiteEffects, SiteSizes, Spec};
+/// use fedirt::{FitOptions, Likelihood, fit, log_likelihood, simulate};
+///
+/// let spec = Spec {
+///     sites: 3, students: SiteSizes::Each(80), items: 6, model: "gpcm".into(), categories: 3,
+///     effects: SiteEffects::Given(vec![-0.5, 0.0, 0.5]), missing: Missing::AtRandom(0.1), latent_sd: 1.0, seed: 1,
+/// };
+/// let responses = simulate(&spec)?.responses;
+/// let fit = fit(&responses, &FitOptions { effects: Some(fedirt::Effects::None), ..FitOptions::default() })?.fit;
+/// // Of the answers that were calibrated, it is the log-likelihood of the fit.
+/// let Likelihood { loglik, students } = log_likelihood(&fit, &responses)?;
+/// assert!((loglik - fit.loglik.expect("a plain fit")).abs() < 1e-8);
+/// assert_eq!(students, fit.n);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use fedirt_data::{Likelihood, log_likelihood};
+
+/// ```
 /// # use fedirt::{FitOptions, Input, ReadOptions, compare, fit, read};
 /// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
 /// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
@@ -228,11 +249,12 @@ pub use fedirt_model::fit::Fit;
 /// ```
 /// use fedirt::{MissingAnswers, PrivateOptions};
 ///
-/// let options = PrivateOptions { missing: MissingAnswers::Wrong, ..PrivateOptions::default() };
+/// let options = PrivateOptions { missing_answers: MissingAnswers::Wrong, ..PrivateOptions::default() };
 /// assert_eq!(options.epsilon, 1.0);
 /// ```
 pub use fedirt_model::private::MissingAnswers;
 
+pub use curves::{ItemCurves, curves};
 /// ```
 /// use fedirt::{Method, ScoreOptions};
 ///
@@ -336,6 +358,22 @@ pub fn likelihood_ratio(one: &Fit, other: &Fit) -> Result<LikelihoodRatio, NotNe
 pub fn link(first: &Fit, second: &Fit, method: LinkMethod, limits: DriftLimits) -> Result<Link, LinkError> {
     fedirt_model::comparison::link(first, second, method, limits)
 }
+
+/// The pictures of a fit, one function each.
+///
+/// ```
+/// # use fedirt::{FitOptions, Input, ReadOptions, fit, read};
+/// # let text = "I1,I2,I3\n1,1,0\n0,1,0\n1,0,0\n1,1,1\n0,0,0\n0,1,1\n";
+/// # let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let fit = fit(&responses, &FitOptions { model: Some("rasch".into()), ..FitOptions::default() })?.fit;
+/// let picture = fedirt::figures::test_information(&fit);
+/// assert!(picture.standalone().starts_with("<svg"));
+/// // What cannot be drawn says why.
+/// assert!(fedirt::figures::site_effects(&fit).missing.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "report")]
+pub use fedirt_figures as figures;
 
 /// The report on a fit as one self-contained HTML page: tables, curves and warnings.
 ///

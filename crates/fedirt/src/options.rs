@@ -141,7 +141,7 @@ pub struct PrivateOptions {
     /// The booklets, where students were given different items.
     pub booklets: Vec<BookletItems>,
     /// How rows that lack an answer are treated.
-    pub missing: MissingAnswers,
+    pub missing_answers: MissingAnswers,
     /// SD of ability between sites, in a fit without site effects.
     pub site_sd: f64,
 }
@@ -155,7 +155,7 @@ impl Default for PrivateOptions {
             colluders: 0,
             mixture: false,
             booklets: Vec::new(),
-            missing: MissingAnswers::Counted,
+            missing_answers: MissingAnswers::Counted,
             site_sd: 0.0,
         }
     }
@@ -170,7 +170,7 @@ impl Default for PrivateOptions {
 ///     FitOptions { settings: Settings { tolerance: 0.0, ..Settings::default() }, ..FitOptions::default() };
 /// let problem = &options.problems()[0];
 /// assert!(problem.told(Audience::CommandLine).starts_with("--tolerance 0:"));
-/// assert!(problem.told(Audience::Library).starts_with("`settings.tolerance` 0:"));
+/// assert!(problem.told(Audience::Library).starts_with("`tolerance` 0:"));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum OptionProblem {
@@ -218,31 +218,29 @@ impl OptionProblem {
             Audience::Library | Audience::Page => format!("`{name}`"),
         };
         match self {
-            Self::Tolerance(x) => format!(
-                "{} {x}: a number above 0 is needed, such as 1e-6",
-                named("tolerance", "settings.tolerance")
-            ),
+            Self::Tolerance(x) => {
+                format!("{} {x}: a number above 0 is needed, such as 1e-6", named("tolerance", "tolerance"))
+            }
             Self::Range(x) => format!(
                 "{} {x}: a number above 0 and at most 20 is needed, such as 6",
-                named("range", "quadrature.range")
+                named("range", "range")
             ),
             Self::Nodes(n) => {
-                format!("{} {n}: a whole number from 5 to 501 is needed", named("nodes", "quadrature.nodes"))
+                format!("{} {n}: a whole number from 5 to 501 is needed", named("nodes", "nodes"))
             }
             Self::MaxRounds(n) => format!(
                 "{} {n}: at least 2 are needed, as the first only finds a start",
-                named("max-rounds", "settings.max_rounds")
+                named("max-rounds", "max_rounds")
             ),
             Self::ClientFraction(x) => format!(
                 "{} {x}: a share above 0 and at most 1 is needed",
-                named("client-fraction", "settings.client_fraction")
+                named("client-fraction", "client_fraction")
             ),
-            Self::LearningRate(x) => format!(
-                "{} {x}: a number above 0 is needed",
-                named("learning-rate", "settings.learning_rate")
-            ),
+            Self::LearningRate(x) => {
+                format!("{} {x}: a number above 0 is needed", named("learning-rate", "learning_rate"))
+            }
             Self::LocalEpochs(n) => {
-                format!("{} {n}: at least 1 is needed", named("local-epochs", "settings.local_epochs"))
+                format!("{} {n}: at least 1 is needed", named("local-epochs", "local_epochs"))
             }
             Self::SecureAlgorithm(algorithm) => format!(
                 "{}: {} needs each site's own numbers; newton and em need sums alone",
@@ -266,7 +264,7 @@ impl OptionProblem {
                     "--algorithm: --private has its own (score2), or takes fedirt-dp".to_owned()
                 }
                 Audience::Library | Audience::Page => {
-                    "`settings.algorithm`: a private fit has its own (score2)".to_owned()
+                    "`algorithm`: a private fit has its own (score2)".to_owned()
                 }
             },
             Self::PrivateEffects => {

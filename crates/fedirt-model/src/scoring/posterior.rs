@@ -50,6 +50,16 @@ impl RowScorer<'_> {
         Score { estimate: Some(mean), standard_error: Some((second / total).sqrt()) }
     }
 
+    /// The marginal log-likelihood of a row, log Σ_n A(n)·exp l(t_n) (Bock & Aitkin 1981), on the calibration's own nodes and weights:
+    /// over the rows of a calibration these add up to its log-likelihood. 0 for a row without answers.
+    pub fn log_likelihood(&mut self, row: &[u8]) -> Result<f64, ScoringError> {
+        self.scorer.check(row)?;
+        self.log_posterior(row);
+        let top = self.on_grid[best(&self.on_grid)];
+        let total: f64 = self.on_grid.iter().map(|p| (p - top).exp()).sum();
+        Ok(top + total.ln())
+    }
+
     /// Fills `out` with plausible values: independent draws from the posterior (Mislevy 1991).
     ///
     /// Inverse distribution function of a density that is linear between the nodes of a fine grid: the cell is

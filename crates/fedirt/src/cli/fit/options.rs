@@ -79,7 +79,7 @@ fn mode(args: &FitArgs) -> FitMode {
             delta: args.delta.unwrap_or(usual.delta),
             colluders: args.colluders.unwrap_or(usual.colluders),
             mixture: args.mixture,
-            missing: args.missing_answers.unwrap_or(usual.missing),
+            missing_answers: args.missing_answers.unwrap_or(usual.missing_answers),
             site_sd: args.site_sd.unwrap_or(usual.site_sd),
             booklets: Vec::new(),
         });

@@ -1,0 +1,30 @@
+"""Pictures as SVG."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+
+class Picture:
+    """A picture: shown by notebooks, saved with :meth:`save`.
+
+    >>> import fedirt
+    >>> answers, _ = fedirt.simulate(sites=1, students=100, items=4, seed=1)
+    >>> fedirt.fit(answers, site="site", id="id").plot("information").svg[:4]
+    '<svg'
+    """
+
+    def __init__(self, svg: str) -> None:
+        #: The drawing.
+        self.svg = svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the drawing to a file."""
+        pathlib.Path(path).write_text(self.svg, encoding="utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Picture of {len(self.svg)} characters of SVG; .save(path) writes it>"

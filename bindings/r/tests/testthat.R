@@ -1,0 +1,4 @@
+library(testthat)
+library(fedirtr)
+
+test_check("fedirtr")
