@@ -13,7 +13,7 @@
 //! assert_eq!(items.columns[0].0, "item");
 //!
 //! // What is wrong is a value with fields.
-//! let options = Options::from_json(r#"{"nodes": "many", "epsilon": 1}"#)?;
+//! let options = Options::from_json(r#"{"nodes": "many"}"#)?;
 //! let table: Columns = columns.into_iter().map(|(name, codes)| (name, Column::from_iter(codes))).collect();
 //! let failure = calibrate(vec![Input::columns("table", table)], Tables::default(), &options, &mut Unwatched).unwrap_err();
 //! assert_eq!(failure.problems[0].option.as_deref(), Some("nodes"));
