@@ -139,6 +139,10 @@ impl From<Errors<ScoreError>> for Failure {
 fn item(problem: &ItemProblem) -> Option<&str> {
     match problem {
         ItemProblem::NotInCodebook(item)
+        | ItemProblem::CollapseFromAnswers(item)
+        | ItemProblem::CollapseFixed(item)
+        | ItemProblem::CollapseUnordered(item)
+        | ItemProblem::CollapseOthers { item, .. }
         | ItemProblem::NoSuchItem { item, .. }
         | ItemProblem::UnknownModel { item, .. }
         | ItemProblem::FixedModel { item, .. }

@@ -109,11 +109,26 @@ pub fn fit_table(fit: &Fit, name: &str) -> Option<Frame> {
     Some(table.into())
 }
 
-/// The covariances of a calibration's estimates: their names, and the matrix row by row.
+/// The covariances of a calibration's estimates: their names, and the matrix row by row. What is not known, such as between items
+/// of a large bank, is NaN.
 pub fn covariance(calibration: &Calibration) -> (Vec<String>, Vec<f64>) {
-    let matrix = &calibration.covariance.matrix;
-    // Symmetric, so that rows are columns.
-    (calibration.covariance.names.clone(), matrix.iter().copied().collect())
+    let covariance = &calibration.covariance;
+    let size = covariance.names.len();
+    let known: usize = covariance.blocks.iter().map(|block| block.nrows()).sum();
+    if known == 0 {
+        return (Vec::new(), Vec::new());
+    }
+    let mut matrix = vec![f64::NAN; size * size];
+    let mut first = 0;
+    for block in &covariance.blocks {
+        for r in 0..block.nrows() {
+            for c in 0..block.ncols() {
+                matrix[(first + r) * size + first + c] = block[(r, c)];
+            }
+        }
+        first += block.nrows();
+    }
+    (covariance.names.clone(), matrix)
 }
 
 /// Scores, a row per student in the order of the tables.

@@ -30,15 +30,20 @@ impl Cause {
             | Self::BadLowestCode(value)
             | Self::BadNumber(value)
             | Self::DuplicateId { id: value, .. }
-            | Self::DuplicateAnswer { id: value, .. } => Some(value),
+            | Self::DuplicateAnswer { id: value, .. }
+            | Self::LevelWithoutCode(value)
+            | Self::BadCollapse(value) => Some(value),
             Self::NoFiles
             | Self::NoSuchFile(_)
             | Self::Directory
             | Self::Unreadable(_)
             | Self::NotText(_)
+            | Self::NotBuilt { .. }
             | Self::BadWorkbook(_)
             | Self::SeveralSheets(_)
             | Self::BadParquet(_)
+            | Self::BadSav(_)
+            | Self::DeclaredWeight
             | Self::SameFileTwice(_)
             | Self::SameSiteName { .. }
             | Self::EmptyFile
