@@ -43,6 +43,7 @@ fn plan(model: &str, effects: Effects, population: Population, pairwise_items: u
         name: format!("I{j}"),
         model: Some(model.to_owned()),
         codes: None,
+        merged: Vec::new(),
         anchor: None,
     };
     Plan {
@@ -140,7 +141,7 @@ fn the_schedule_follows_from_the_plan() {
     let enrolled = |(name, table): &(String, ResponseTable)| Enrolled {
         name: name.clone(),
         students: table.students() as u64,
-        codes: vec![0b11; ITEMS],
+        codes: vec![[0, 1].into_iter().collect(); ITEMS],
         weighted: false,
         total_weight: table.students() as f64,
     };
