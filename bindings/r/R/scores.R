@@ -72,7 +72,7 @@ testinfo.fedirt_fit <- function(x, theta, ...) rowSums(iteminfo(x, theta))
 # Objects of mirt go to mirt, whose functions these names mask when both packages are attached.
 
 to_mirt <- function(name, x, ...) {
-  if (isS4(x) && requireNamespace("mirt", quietly = TRUE)) return(getExportedValue("mirt", name)(x, ...))
+  if (isS4(x) && isNamespaceLoaded("mirt")) return(getExportedValue("mirt", name)(x, ...))
   stop_option(paste0(name, " needs a fit of fedirt, not an object of class ", class(x)[1]))
 }
 
