@@ -23,6 +23,8 @@ from maturin import (  # noqa: F401: the hooks that are maturin's alone
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPTS = HERE / "fedirt.data" / "scripts"
+# Maturin looks for it from the start.
+SCRIPTS.mkdir(parents=True, exist_ok=True)
 
 
 def profile():
@@ -34,8 +36,7 @@ def profile():
 def program():
     """Builds the program, and puts it where maturin looks for scripts."""
     path = os.environ.get("FEDIRT_PROGRAM") or built()
-    SCRIPTS.mkdir(parents=True, exist_ok=True)
-    copy = pathlib.Path(shutil.copy(path, SCRIPTS))
+    copy = pathlib.Path(shutil.copy(path, SCRIPTS / f"fedirt{pathlib.Path(path).suffix}"))
     if profile() != "release" and shutil.which("strip"):
         subprocess.run(["strip", str(copy)], check=True)
 
