@@ -33,7 +33,7 @@ fn codebooks() {
 #[test]
 fn complaints_about_codebooks() {
     let problems =
-        codebook("item,model,categories\nI1,3pl,1\nI1,2pl,2.5\n,2pl,2\nI2,2pl\nI3,,65\n").unwrap_err();
+        codebook("item,model,categories\nI1,3pl,1\nI1,2pl,2.5\n,2pl,2\nI2,2pl\nI3,,101\n").unwrap_err();
     let found = places(&problems);
     for (line, column, cause) in [
         (2, Some("model"), Cause::UnknownModel("3pl".into())),
@@ -42,7 +42,7 @@ fn complaints_about_codebooks() {
         (3, None, Cause::DuplicateItem { item: "I1".into(), first_line: 2 }),
         (4, None, Cause::EmptyItem),
         (5, None, Cause::FieldCount { expected: 3, found: 2 }),
-        (6, Some("categories"), Cause::BadCategoryCount("65".into())),
+        (6, Some("categories"), Cause::BadCategoryCount("101".into())),
     ] {
         assert!(found.contains(&(Some(line), column, cause)), "{problems}");
     }
