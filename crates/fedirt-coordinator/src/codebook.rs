@@ -1,6 +1,8 @@
 //! The items of a plan, from tables that people paste or keep in files.
 
-use fedirt_data::{Errors, FixedItem, Input, ItemProblem, Problems, Steps, read_codebook, read_fixed_items};
+use fedirt_data::{
+    Errors, FixedItem, Input, ItemProblem, MergedCategories, Problems, Steps, read_codebook, read_fixed_items,
+};
 use fedirt_model::items;
 use fedirt_protocol::plan::{FixedParameters, PlanItem};
 
@@ -62,7 +64,7 @@ pub fn plan_items(table: &str, input: Input<'_>) -> Result<Vec<PlanItem>, Errors
         let merged = item.merged();
         match (item.categories, merged) {
             (_, Err(problem)) => problems.push(CodebookError::Collapse(problem)),
-            (_, Ok(Some((categories, merged)))) => {
+            (_, Ok(Some(MergedCategories { codes: categories, merged }))) => {
                 items.push(PlanItem { name: item.name, categories, merged, model: item.model, fixed: None });
             }
             (Some(categories), Ok(None)) => {

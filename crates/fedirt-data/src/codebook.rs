@@ -1,12 +1,11 @@
 //! Codebooks: what items there are, how many categories each has, and how answers become codes.
 
-use fedirt_model::code_set::MergedCode;
 use fedirt_model::design::MAX_CATEGORIES;
 
 use crate::HIGHEST_CODE;
 use crate::cause::Cause;
 use crate::cells::decimal;
-use crate::collapse::Collapse;
+use crate::collapse::{Collapse, MergedCategories};
 use crate::input::Input;
 use crate::item_problem::ItemProblem;
 use crate::key::key_rule;
@@ -37,7 +36,7 @@ pub struct CodebookItem {
 impl CodebookItem {
     /// The categories that are left of those of a plan, whose sites must not decide by their answers which are merged, and the
     /// codes that became one of them. `None` where nothing is merged.
-    pub fn merged(&self) -> Result<Option<(Vec<u8>, Vec<MergedCode>)>, ItemProblem> {
+    pub fn merged(&self) -> Result<Option<MergedCategories>, ItemProblem> {
         let name = || self.name.clone();
         let collapse = match &self.collapse {
             None => return Ok(None),
@@ -47,7 +46,7 @@ impl CodebookItem {
         let codes = self.categories.clone().unwrap_or_default();
         let left = collapse.of(&codes, &[0; HIGHEST_CODE as usize + 1]);
         let left = left.ok_or_else(|| ItemProblem::CollapseOthers { item: name(), codes })?;
-        Ok(Some((left.codes, left.merged)))
+        Ok(Some(left))
     }
 
     /// Whether something says how answers become codes.

@@ -16,9 +16,11 @@ pub enum Collapse {
 
 /// The categories that are left, by their lowest codes, and the codes that became one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Merged {
-    pub(crate) codes: Vec<u8>,
-    pub(crate) merged: Vec<MergedCode>,
+pub struct MergedCategories {
+    /// The categories that are left.
+    pub codes: Vec<u8>,
+    /// Codes that count as one of them.
+    pub merged: Vec<MergedCode>,
 }
 
 impl Collapse {
@@ -34,7 +36,7 @@ impl Collapse {
     }
 
     /// The categories that become of some codes, ascending; `None` where the groups are about other codes.
-    pub(crate) fn of(&self, codes: &[u8], counts: &CodeCounts) -> Option<Merged> {
+    pub(crate) fn of(&self, codes: &[u8], counts: &CodeCounts) -> Option<MergedCategories> {
         let groups = match self {
             Self::Groups(groups) => (groups.concat() == codes).then(|| groups.clone())?,
             Self::AtLeast(answers) => {
@@ -48,7 +50,7 @@ impl Collapse {
             left.push(*into);
             merged.extend(others.iter().map(|code| MergedCode { code: *code, into: *into }));
         }
-        Some(Merged { codes: left, merged })
+        Some(MergedCategories { codes: left, merged })
     }
 }
 
@@ -103,7 +105,7 @@ mod tests {
 
     fn collapsed(enough: u64, of: &[u64]) -> String {
         let codes: Vec<u8> = (0..of.len() as u8).collect();
-        let Merged { codes, merged } = Collapse::AtLeast(enough).of(&codes, &counts(of)).unwrap();
+        let MergedCategories { codes, merged } = Collapse::AtLeast(enough).of(&codes, &counts(of)).unwrap();
         written(&codes, &merged)
     }
 

@@ -79,7 +79,7 @@ pub use chosen::ChosenOptions;
 pub use classical::{ClassicalItem, option_summaries};
 pub use codebook::{CodebookItem, read_codebook};
 pub use codebook_text::codebook_of;
-pub use collapse::Collapse;
+pub use collapse::{Collapse, MergedCategories};
 pub use columns::{Column, Columns};
 pub use describe::{Description, FileSummary, ItemSummary, SiteSummary, describe};
 pub use errors::Errors;

@@ -65,7 +65,7 @@ fn merged_codes_are_turned_and_students_stay_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("school.csv");
     std::fs::write(&path, "id,I1,I2\na,2,0\nb,0,1\nc,1,1\n").unwrap();
-    let merged = read_for_plan(&[path.clone()], &ReadOptions::default(), &plan).unwrap();
+    let merged = read_for_plan(std::slice::from_ref(&path), &ReadOptions::default(), &plan).unwrap();
     assert_eq!(merged.table.rows().map(|row| row[0]).collect::<Vec<_>>(), [1, 0, 1]);
     // In a plan with another merging the same students are the same.
     plan.items[0].merged.clear();
