@@ -82,7 +82,7 @@ fn a_plan_is_bound_by_its_first_invitation() {
 fn init_makes_what_is_missing_and_keeps_what_is_there() {
     let dir = tempfile::tempdir().unwrap();
     let (folder, made) = Folder::init(dir.path(), None, &["a.example".into()]).unwrap();
-    assert_eq!(made.len(), 3);
+    assert_eq!(made.len(), 4, "authority and its key, settings, the key to the metrics");
     let key = std::fs::read(folder.authority_key()).unwrap();
     std::fs::write(folder.settings(), "listen = \"127.0.0.1:0\"").unwrap();
     assert!(Folder::init(dir.path(), None, &[]).unwrap().1.is_empty());

@@ -58,8 +58,8 @@ impl ResultFolder {
                 return Err(FileError::FolderInTheWay { path: path.to_owned(), name });
             }
         }
-        // Dropped, and so removed, at once.
-        Draft::write(path, Readers::Usual, |_| Ok(())).map_err(FileError::at(path))?;
+        // Without a name, so that a program that is killed here leaves nothing behind.
+        folder.scratch()?;
         Ok(folder)
     }
 

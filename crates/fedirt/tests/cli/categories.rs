@@ -185,8 +185,9 @@ fn thin_categories_are_merged_over_all_sites() {
         report.contains("rating 0|1|2|3|4-5") && report.contains("4–5"),
         "the report names what was merged"
     );
-    // The mapping is the same where sites are masked; by the answers it is none of a private fit.
-    let secure = bench.fit("north.csv south.csv --collapse 40 --secure");
+    // The mapping is the same where sites are masked, of which there must be three; by the answers it is none of a private fit.
+    bench.write("west.csv", ratings(1000, 0));
+    let secure = bench.fit("north.csv south.csv west.csv --collapse 40 --secure");
     assert_eq!(secure["items"][5]["merged"], fits[0]["items"][5]["merged"]);
     let (_, err) = bench.expect(2, "fit north.csv south.csv --private --epsilon 8 --collapse 40");
     assert!(err.contains("--collapse") && err.contains("collapse"), "{err}");
