@@ -4,6 +4,7 @@ use crate::failure::{Failure, Kind};
 use crate::frame::Frame;
 use crate::options::{Fields, OptionProblem, Options};
 use crate::rules;
+use fedirt::PrivateMethod;
 use fedirt::privacy::{PlannedStudy, plan};
 use fedirt::results::tables::Cell;
 use fedirt::{Effects, MissingAnswers};
@@ -30,6 +31,7 @@ pub fn planned(options: &Options) -> Result<(Frame, Vec<String>), Failure> {
             site_sd: fields.number("site_sd").unwrap_or(0.0),
             missing: rules::missing_answers(fields).unwrap_or(MissingAnswers::Counted),
             booklets: Vec::new(),
+            method: PrivateMethod::default(),
             mixture: false,
             delta: fields.number("delta").unwrap_or(1e-6),
             colluders: fields.whole("colluders").unwrap_or(0) as usize,

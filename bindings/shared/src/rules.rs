@@ -144,6 +144,7 @@ fn fit_mode(fields: &Fields<'_>, mode: Mode) -> FitMode {
             }
             let usual = PrivateOptions::default();
             FitMode::Private(PrivateOptions {
+                method: usual.method,
                 epsilon: epsilon.unwrap_or(usual.epsilon),
                 delta: fields.number("delta").unwrap_or(usual.delta),
                 colluders: fields.whole("colluders").map_or(usual.colluders, |sites| sites as usize),

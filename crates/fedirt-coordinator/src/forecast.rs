@@ -3,9 +3,9 @@
 use fedirt_figures::{ErrorCurve, Figure, errors_by_epsilon};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
-use fedirt_model::private::MissingAnswers;
-use fedirt_protocol::forecast::{Errors, Outlook, PlannedStudy, outlook, remarks};
-use fedirt_protocol::plan::{PlanItem, StudyPlan};
+use fedirt_model::private::{MissingAnswers, PrivateMethod};
+use fedirt_protocol::forecast::{Errors, Expected, Outlook, PlannedStudy, UNUSABLE, outlook, remarks};
+use fedirt_protocol::plan::{PlanItem, PrivacyLevel, StudyPlan};
 use fedirt_protocol::private::PrivateRefusal;
 
 /// What to expect of a private study.
@@ -21,8 +21,37 @@ pub struct Forecast {
 pub fn forecast(plan: &StudyPlan, epsilons: &[f64]) -> Result<Forecast, PrivateRefusal> {
     let planned = planned(plan);
     let found = outlook(&planned, None, epsilons)?;
-    let remarks = remarks(&planned, &found).iter().map(|remark| remark.told("no site effects")).collect();
+    let mut remarks: Vec<String> =
+        remarks(&planned, &found).iter().map(|remark| remark.told("no site effects")).collect();
+    remarks.splice(..0, of_levels(&found));
     Ok(Forecast { figure: picture(&planned, &found), remarks })
+}
+
+/// What each level of privacy costs a plan, in a sentence for each, and what else deserves a word.
+pub fn levels(plan: &StudyPlan) -> Result<Vec<String>, PrivateRefusal> {
+    let planned = planned(plan);
+    let found = outlook(&planned, None, &PrivacyLevel::ALL.map(PrivacyLevel::epsilon))?;
+    let mut out = of_levels(&found);
+    out.extend(remarks(&planned, &found).iter().map(|remark| remark.told("no site effects")));
+    Ok(out)
+}
+
+/// A sentence for each level among the ε of an outlook.
+fn of_levels(found: &Outlook) -> Vec<String> {
+    let sentence = |at: &Expected| {
+        let level = PrivacyLevel::of(at.epsilon)?;
+        let se = |name: &str, se: Option<f64>| se.map(|se| format!("{name} {se:.2}"));
+        let errors = [se("a", at.reported.a), se("b", Some(at.reported.b)), se("s", at.reported.s)];
+        let usable = if at.over_no_noise > UNUSABLE { ": unusable" } else { "" };
+        Some(format!(
+            "{} (ε = {}): standard errors {}; squared errors {:.1} times those without privacy{usable}.",
+            level.name(),
+            at.epsilon,
+            errors.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            at.over_no_noise
+        ))
+    };
+    found.private.iter().filter_map(sentence).collect()
 }
 
 /// What to expect of a plan's exact sums, in sentences.
@@ -88,6 +117,7 @@ fn planned(plan: &StudyPlan) -> PlannedStudy {
         missing: privacy.map_or(MissingAnswers::Counted, |p| p.missing_answers),
         booklets: plan.booklets.iter().map(|b| b.items.iter().filter_map(place).collect()).collect(),
         mixture: privacy.is_some_and(|p| p.mixture),
+        method: privacy.map_or_else(PrivateMethod::default, |p| p.method()),
         delta: privacy.map_or(1e-6, |p| p.delta),
         colluders: plan.cohort.colluders(),
     }

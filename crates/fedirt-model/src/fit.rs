@@ -296,6 +296,34 @@ pub struct Privacy {
     /// Against whom ε holds, in words.
     #[serde(default)]
     pub holds_against: String,
+    /// Where the standard errors of slopes and difficulties come from; empty where the mechanism does not say it.
+    #[serde(default)]
+    pub error_sources: Vec<ErrorSource>,
+}
+
+/// The parts of a private estimate's standard error: se² = sampling² + noise² + prior².
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ErrorSource {
+    /// Item.
+    pub item: String,
+    /// `a`, or `b` with its step where there are several.
+    pub parameter: String,
+    /// Standard error.
+    pub se: f64,
+    /// Because there are no more students.
+    pub sampling: f64,
+    /// Because of the noise.
+    pub noise: f64,
+    /// Because the prior has drawn the estimate towards itself, by an unknown amount.
+    pub prior: f64,
+    /// How much of what is known about the parameter is prior: from 0 to 1.
+    pub prior_share: f64,
+    /// How far the prior has drawn the estimate towards itself, to first order: without it the estimate would be larger by this
+    /// much (or smaller, where it is negative).
+    pub drawn: f64,
+    /// Whether that is more than a fifth of the standard error of a difficulty, or its `prior_share` more than a tenth: such an
+    /// estimate leans on the prior.
+    pub leans_on_prior: bool,
 }
 
 /// A remark on data or estimates.

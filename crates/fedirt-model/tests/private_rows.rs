@@ -1,8 +1,8 @@
 //! Whitened scores of rows through the public interface: order, missing answers, hostile requests.
 
 use fedirt_model::design::{Design, DesignItem};
-use fedirt_model::exchange::{Effects, triangle};
-use fedirt_model::private::{MissingAnswers, PrivateError, ScoreRequest, each_whitened_score};
+use fedirt_model::exchange::Effects;
+use fedirt_model::private::{MissingAnswers, PrivateError, RowStatistic, ScoreRequest, each_row_statistic};
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::responses::{MISSING, ResponseTable};
 
@@ -33,16 +33,14 @@ fn request(effects: Effects, mixture: bool, missing: MissingAnswers) -> ScoreReq
         booklets: vec![vec![0, 1, 2, 3], vec![1, 2]],
         missing,
         theta: Vec::new(),
-        whitening: Vec::new(),
+        statistic: RowStatistic::Whitened(Vec::new()),
         clip: 3.0,
     };
     let coordinates = request.coordinates().expect("coordinates");
     let d = coordinates.len();
     let b = vec![vec![0.4], vec![-0.8, 0.5], vec![-0.3, 0.7], vec![-0.2]];
     request.theta = coordinates.theta(&[1.3, 0.8, 1.1, 1.0], &b, &[0.5, -0.1, -0.4], [0.05, 0.1]);
-    // The identity.
-    request.whitening = vec![0.0; triangle(d)];
-    (0..d).for_each(|r| request.whitening[triangle(r + 1) - 1] = 1.0);
+    request.statistic = RowStatistic::scores(d);
     request
 }
 
@@ -52,7 +50,7 @@ fn table(rows: &[[u8; 4]]) -> ResponseTable {
 
 fn scores(rows: &[[u8; 4]], site: usize, request: &ScoreRequest) -> Vec<Vec<f64>> {
     let mut out = Vec::new();
-    each_whitened_score(&table(rows), site, request, |row| out.push(row.to_vec())).expect("a request");
+    each_row_statistic(&table(rows), site, request, |row| out.push(row.to_vec())).expect("a request");
     out
 }
 
@@ -113,8 +111,15 @@ fn hostile_numbers_do_not_panic() {
     let values = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308, 1e18, -750.0, 5e-324, 0.0];
     for missing in [MissingAnswers::Counted, MissingAnswers::Wrong] {
         for (effects, mixture) in [(Effects::None, true), (Effects::Fixed, false), (Effects::Fixed, true)] {
-            let sound = request(effects, mixture, missing);
-            for value in values {
+            let whitened = request(effects, mixture, missing);
+            let (d, groups) = (whitened.theta.len(), if effects == Effects::None { 1 } else { 3 });
+            let statistic = RowStatistic::Optimal {
+                scores: vec![0.1; d * d],
+                curvature: vec![1.0; d],
+                centres: vec![vec![0.0; d]; groups],
+            };
+            let optimal = ScoreRequest { statistic, ..whitened.clone() };
+            for (sound, value) in [whitened, optimal].iter().flat_map(|r| values.map(|value| (r, value))) {
                 for r in 0..sound.theta.len() {
                     let mut hostile = sound.clone();
                     hostile.theta[r] = value;
@@ -125,7 +130,7 @@ fn hostile_numbers_do_not_panic() {
                 assert_eq!(scores(&ROWS, 2, &hostile).len(), ROWS.len());
                 let mut hostile = sound.clone();
                 (hostile.clip, hostile.site_sd) = (value, value);
-                hostile.whitening.fill(value);
+                hostile.statistic.numbers().for_each(|x| *x = value);
                 assert_eq!(scores(&ROWS, 2, &hostile).len(), ROWS.len());
             }
         }
@@ -137,13 +142,13 @@ fn malformed_requests_are_refused_before_a_row_is_seen() {
     let refused = |change: &dyn Fn(&mut ScoreRequest), site: usize| {
         let mut request = request(Effects::Fixed, false, MissingAnswers::Wrong);
         change(&mut request);
-        let answer = each_whitened_score(&table(&ROWS), site, &request, |_| panic!("a row was seen"));
+        let answer = each_row_statistic(&table(&ROWS), site, &request, |_| panic!("a row was seen"));
         assert!(matches!(answer, Err(PrivateError::Request(_))), "{answer:?}");
     };
     refused(&|_| (), 3);
     refused(&|r| r.sites = usize::MAX, 0);
     refused(&|r| r.theta.push(0.0), 0);
-    refused(&|r| r.whitening.truncate(5), 0);
+    refused(&|r| r.statistic = RowStatistic::scores(2), 0);
     refused(&|r| r.booklets.clear(), 0);
     refused(&|r| r.booklets = vec![vec![0, 4]], 0);
     refused(&|r| r.booklets = vec![vec![1, 0]], 0);
@@ -152,13 +157,13 @@ fn malformed_requests_are_refused_before_a_row_is_seen() {
     refused(&|r| r.grid = GridSpec { nodes: 21, range: f64::NAN, weighting: Weighting::Paper }, 0);
     let mut random = request(Effects::Fixed, false, MissingAnswers::Wrong);
     random.effects = Effects::Random;
-    let answer = each_whitened_score(&table(&ROWS), 0, &random, |_| panic!("a row was seen"));
+    let answer = each_row_statistic(&table(&ROWS), 0, &random, |_| panic!("a row was seen"));
     assert_eq!(answer, Err(PrivateError::RandomEffects));
     let narrow = ResponseTable::new(1, 2, vec![0, 1]).expect("a table");
     let sound = request(Effects::Fixed, false, MissingAnswers::Wrong);
-    assert!(each_whitened_score(&narrow, 0, &sound, |_| panic!("a row was seen")).is_err());
+    assert!(each_row_statistic(&narrow, 0, &sound, |_| panic!("a row was seen")).is_err());
     let weighted = table(&ROWS).with_weights(vec![1.0; 6]).expect("weights");
-    let answer = each_whitened_score(&weighted, 0, &sound, |_| panic!("a row was seen"));
+    let answer = each_row_statistic(&weighted, 0, &sound, |_| panic!("a row was seen"));
     assert_eq!(answer, Err(PrivateError::Weights));
 }
 

@@ -4,12 +4,12 @@
 //! as a hostile coordinator cares to ask.
 
 use crate::private::{Noise, PrivateRefusal};
-use fedirt_model::private::{PrivateError, Score2Plan, ScoreRequest, each_whitened_score};
+use fedirt_model::private::{PrivateError, PrivatePlan, ScoreRequest, each_row_statistic};
 use fedirt_model::responses::ResponseTable;
 
 /// Checks shapes, lengths and weights: after this, nothing about the question can keep a site from its answer.
 pub(crate) fn check(
-    plan: &Score2Plan,
+    plan: &PrivatePlan,
     question: &ScoreRequest,
     noise: &Noise,
     table: &ResponseTable,
@@ -26,5 +26,5 @@ pub(crate) fn check(
     // The answer's own checks come before its first row: here there is none.
     let nobody = ResponseTable::new(0, table.items(), Vec::new())
         .map_err(|_| PrivateRefusal::Question("the table has no items"))?;
-    Ok(each_whitened_score(&nobody, index, question, |_| {})?)
+    Ok(each_row_statistic(&nobody, index, question, |_| {})?)
 }

@@ -110,6 +110,15 @@ pub fn summed_len(request: &Request) -> usize {
     tensors(request, Combination::Sum).iter().map(Tensor::len).sum()
 }
 
+/// The step to which each number of an answer is rounded before it leaves a site, tensor after tensor.
+pub fn steps(request: &Request, bounds: Bounds, precision: Precision) -> Result<Vec<f64>, EncodingError> {
+    let mut steps = Vec::new();
+    for tensor in request.tensors() {
+        steps.extend(std::iter::repeat_n(format(request, bounds, precision, &tensor)?.step(), tensor.len()));
+    }
+    Ok(steps)
+}
+
 /// A site's numbers as ring elements.
 pub fn encode(
     request: &Request,

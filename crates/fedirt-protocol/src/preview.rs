@@ -13,7 +13,7 @@ use fedirt_model::centre::{Calibration, CentreError, Enrolled, Stage};
 use fedirt_model::code_set::CodeSet;
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Point, Request};
-use fedirt_model::private::{ROUND_SHARES, Score2Plan};
+use fedirt_model::private::{PrivatePlan, ROUND_SHARES};
 use fedirt_model::questions::{Malformed, NOISY_SCORES, ReplyError};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Site;
@@ -194,7 +194,7 @@ pub fn planned_costs(terms: &Terms, table: &ResponseTable) -> Result<Vec<Private
 }
 
 /// The private calibration, as if every other site had declared what this one does.
-fn private_plan(terms: &Terms, own: &Declaration) -> Result<Score2Plan, PreviewError> {
+fn private_plan(terms: &Terms, own: &Declaration) -> Result<PrivatePlan, PreviewError> {
     // The keys sign these declarations only, and are then forgotten.
     let mut random = ChaCha20Rng::from_seed([0; 32]);
     let identities: Vec<_> =

@@ -1,7 +1,7 @@
 //! `private`: what the plan fixes before any row is read, and what each side derives from it alone.
 //!
-//! A site trusts nothing that is broadcast but the point θ and the whitening W, and its rows are clipped and blurred
-//! whatever these are. Clipping norm, noise and lattice follow from the plan, the declarations and the cohort.
+//! A site takes from a broadcast the point θ and the numbers of the statistic and nothing else, and its rows are clipped and
+//! blurred whatever these are. Clipping norm, noise and lattice follow from the plan, the declarations and the cohort.
 
 use crate::declaration::Declarations;
 use crate::terms::Terms;
@@ -11,7 +11,8 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::items::default_model;
 use fedirt_model::population::Population;
 use fedirt_model::private::{
-    MissingAnswers, PrivateError, ROUND_SHARES, Score2Plan, ScoreRequest, SitePlan, each_whitened_score,
+    MissingAnswers, PrivateError, PrivateMethod, PrivatePlan, ROUND_SHARES, ScoreRequest, SitePlan,
+    each_row_statistic,
 };
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_privacy::accountant::{AccountantError, Delta, Epsilon, GaussianDp};
@@ -41,6 +42,8 @@ pub struct PrivateTerms {
     pub site_sd: f64,
     /// Item sets that students were given, as columns of the codebook; empty: all items to everybody.
     pub booklets: Vec<Vec<usize>>,
+    /// What is summed, and what is believed before any data.
+    pub method: PrivateMethod,
     /// Public seed of simulated expectations.
     pub seed: u64,
 }
@@ -166,7 +169,7 @@ pub fn plan_of(
     terms: &Terms,
     declarations: &Declarations,
     cohort: &BTreeSet<SiteId>,
-) -> Result<Score2Plan, PrivateRefusal> {
+) -> Result<PrivatePlan, PrivateRefusal> {
     let private = terms.private.as_ref().ok_or(PrivateRefusal::NoTerms)?;
     let plan = &terms.plan;
     let design = design_of(&plan.items)?;
@@ -182,7 +185,7 @@ pub fn plan_of(
     } else {
         private.booklets.clone()
     };
-    let mut out = Score2Plan::new(design, effects, Vec::new(), private.mu()?)?;
+    let mut out = PrivatePlan::new(design, effects, Vec::new(), private.mu()?)?;
     (out.sites, out.booklets) = (sites, booklets);
     // Unless the plan names a grid, it is as fine as the length of the test requires.
     if plan.population != Population::default() {
@@ -190,6 +193,7 @@ pub fn plan_of(
     }
     (out.site_sd, out.missing) = (private.site_sd, private.missing);
     (out.mixture, out.seed) = (private.mixture, private.seed);
+    (out.mechanism, out.prior.difficulty_sd) = (private.method.mechanism, private.method.difficulty_sd);
     out.noise_sd = out.central_noise()?;
     Ok(out)
 }
@@ -201,7 +205,7 @@ pub fn colluders(terms: &Terms, sites: usize) -> usize {
 }
 
 /// The noise of a stage (the first, the second … question) for a cohort.
-pub fn noise(terms: &Terms, plan: &Score2Plan, stage: usize) -> Result<Noise, PrivateRefusal> {
+pub fn noise(terms: &Terms, plan: &PrivatePlan, stage: usize) -> Result<Noise, PrivateRefusal> {
     let share = ROUND_SHARES.get(stage).ok_or(PrivateRefusal::Question("there are two rounds only"))?;
     let sigma = 1.0 / (plan.mu * share.sqrt());
     let lattice = Lattice::new(plan.clip()?, sigma)?;
@@ -217,8 +221,8 @@ pub fn noise(terms: &Terms, plan: &Score2Plan, stage: usize) -> Result<Noise, Pr
     Ok(Noise { lattice, shares, mu_squared: sigma.powi(-2), sites })
 }
 
-/// Whether a question is one of the plan's: everything but θ and W.
-pub fn check_question(plan: &Score2Plan, asked: &ScoreRequest) -> Result<(), PrivateRefusal> {
+/// Whether a question is one of the plan's: everything but θ and the numbers of the statistic.
+pub fn check_question(plan: &PrivatePlan, asked: &ScoreRequest) -> Result<(), PrivateRefusal> {
     let same = [
         (asked.design == plan.design, "items, models or categories differ"),
         (asked.effects == plan.effects && asked.site_sd == plan.site_sd, "site effects differ"),
@@ -226,6 +230,7 @@ pub fn check_question(plan: &Score2Plan, asked: &ScoreRequest) -> Result<(), Pri
         (asked.grid == plan.grid, "the grid over ability differs"),
         (asked.mixture == plan.mixture && asked.missing == plan.missing, "the treatment of rows differs"),
         (asked.booklets == plan.booklets, "booklets differ"),
+        (asked.statistic.mechanism() == plan.mechanism, "the mechanism differs"),
         (asked.clip == plan.clip()?, "the clipping norm differs"),
     ];
     match same.iter().find(|(fine, _)| !fine) {
@@ -243,6 +248,6 @@ pub fn answer(
     random: &mut impl CryptoRng,
 ) -> Result<Vec<u64>, PrivateRefusal> {
     let mut clipper = noise.lattice.clipper(question.width()?)?;
-    each_whitened_score(table, index, question, |row| clipper.add(row))?;
+    each_row_statistic(table, index, question, |row| clipper.add(row))?;
     Ok(clipper.finish().with_noise(noise.shares.draw(random))?.into_words())
 }

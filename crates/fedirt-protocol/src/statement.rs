@@ -3,25 +3,28 @@
 use crate::private::{PrivateRefusal, PrivateTerms, colluders};
 use crate::terms::Terms;
 use fedirt_model::fit::Privacy;
-use fedirt_model::private::{ROUND_SHARES, Score2Plan};
+use fedirt_model::private::{PrivatePlan, ROUND_SHARES};
 use fedirt_privacy::accountant::{ADJACENCY, Delta, GaussianDp};
 
 /// The statement that every result of a cohort carries.
-pub fn statement(terms: &Terms, plan: &Score2Plan) -> Result<Privacy, PrivateRefusal> {
+pub fn statement(terms: &Terms, plan: &PrivatePlan) -> Result<Privacy, PrivateRefusal> {
     let private = terms.private.as_ref().ok_or(PrivateRefusal::NoTerms)?;
     let sites = plan.sites.len();
     Ok(Privacy {
         epsilon: private.epsilon,
         delta: private.delta,
         epsilon_replaced: private.epsilon_replaced()?,
-        mechanism:
-            "score2: two rounds of whitened, clipped score sums; discrete Gaussian noise made at the sites"
-                .into(),
+        mechanism: format!(
+            "{}: {}; discrete Gaussian noise made at the sites",
+            private.method.mechanism.name(),
+            private.method.mechanism.meaning()
+        ),
         adjacency: ADJACENCY.to_owned(),
         noise_multiplier: 1.0 / private.mu()?,
         rounds: ROUND_SHARES.len(),
         sites,
         colluders: colluders(terms, sites),
+        error_sources: Vec::new(),
         holds_against: holds_against(sites, colluders(terms, sites), |left| epsilon_with(private, left))?,
     })
 }

@@ -593,6 +593,7 @@ fn the_plans_privacy_is_spent_once() {
         missing: fedirt_model::private::MissingAnswers::Wrong,
         site_sd: 0.0,
         booklets: Vec::new(),
+        method: fedirt_model::private::PrivateMethod::default(),
         seed: 1,
     });
     let mut lab = Lab::new(terms, &Policy::default(), &tables(3));

@@ -108,10 +108,38 @@ fn privacy_is_checked_before_anyone_is_asked() {
         ("delta = 1e-6", "delta = 0.001", "delta"),
         ("effects = \"fixed\"", "effects = \"random\"", "effects"),
         ("site_sd = 0.0", "site_sd = -1.0", "site_sd"),
+        ("difficulty_sd = 2.0", "difficulty_sd = 0.0", "difficulty_sd"),
         ("colluders = 1", "colluders = 3", "colluders"),
     ] {
         let found = problems(&text.replacen(from, to, 1));
         assert!(found.iter().any(|p| p.contains(word)), "{to}: {found:?}");
+    }
+}
+
+/// Plans that were approved before they could say what is summed keep what they said.
+#[test]
+fn old_private_plans_keep_their_meaning() {
+    use fedirt_model::private::{PrivateMechanism, PrivateMethod};
+    let text = template("s", Mode::Private, &names(3), &items(5), 5000);
+    let method = |text: &str| {
+        let plan = StudyPlan::parse(text).expect("a plan");
+        plan.terms(text).expect("terms").private.expect("private").method
+    };
+    assert_eq!(method(&text), PrivateMethod::default());
+    let old = text.replace("mechanism = \"optimal\"\n", "").replace("difficulty_sd = 2.0\n", "");
+    assert_eq!(method(&old), PrivateMethod { mechanism: PrivateMechanism::Score2, difficulty_sd: 1.0 });
+    let words = StudyPlan::parse(&old).expect("a plan").in_words().join("\n");
+    assert!(words.contains("mechanism score2") && words.contains("an SD of 1;"), "{words}");
+}
+
+#[test]
+fn levels_are_values_of_epsilon() {
+    use fedirt_protocol::plan::{PrivacyLevel, template_at};
+    for level in PrivacyLevel::ALL {
+        let text = template_at("s", (Mode::Private, level), &names(3), &items(5), 5000);
+        let plan = StudyPlan::parse(&text).expect("a plan");
+        assert_eq!(plan.privacy.expect("terms").epsilon, level.epsilon());
+        assert!(text.contains("1 (strict), 2 (standard), 6 (light)"), "{text}");
     }
 }
 

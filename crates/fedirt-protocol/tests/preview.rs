@@ -192,6 +192,7 @@ fn private_studies_send_what_the_preview_names() {
                 missing: MissingAnswers::Wrong,
                 site_sd: 0.0,
                 booklets: Vec::new(),
+                method: fedirt_model::private::PrivateMethod::default(),
                 seed: 1,
             };
             let setting = Setting { mode: Mode::Private, private: Some(private), colluders: 0 };

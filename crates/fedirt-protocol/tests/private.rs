@@ -40,6 +40,7 @@ fn terms(epsilon: f64) -> PrivateTerms {
         missing: MissingAnswers::Wrong,
         site_sd: 0.0,
         booklets: Vec::new(),
+        method: fedirt_model::private::PrivateMethod::default(),
         seed: 1,
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use common::lab::{BenchSite, Lab, altered, id, terms};
 use common::{Random, answers, table};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{MissingAnswers, PrivateError, ScoreRequest, each_whitened_score};
+use fedirt_model::private::{MissingAnswers, PrivateError, ScoreRequest, each_row_statistic};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Cohort, Roster, RoundKey, SignedHello, Upload};
@@ -37,6 +37,7 @@ fn private_terms(sites: usize) -> Terms {
         missing: MissingAnswers::Wrong,
         site_sd: 0.0,
         booklets: Vec::new(),
+        method: fedirt_model::private::PrivateMethod::default(),
         seed: 1,
     });
     terms
@@ -73,7 +74,7 @@ fn a_question_of_the_wrong_shape_is_refused_before_the_ledger_is_asked() {
     let mut lab = Lab::new(terms, &Policy::default(), &tables(3));
     let open = lab.until("open", 1);
     let spoil: [fn(&mut ScoreRequest); 3] = [
-        |request| request.whitening.truncate(1),
+        |request| request.statistic = fedirt_model::private::RowStatistic::scores(1),
         |request| request.theta.push(0.0),
         |request| request.theta.clear(),
     ];
@@ -214,7 +215,7 @@ fn noise_of(lab: &Lab, table: &ResponseTable, open: &ToSite, answer: &ToCoordina
     let plan = private::plan_of(&lab.terms, &declarations, &sites).expect("a plan");
     let noise = private::noise(&lab.terms, &plan, *stage).expect("a noise");
     let mut clipper = noise.lattice.clipper(words.len()).expect("a clipper");
-    each_whitened_score(table, 0, request, |row| clipper.add(row)).expect("scores");
+    each_row_statistic(table, 0, request, |row| clipper.add(row)).expect("scores");
     let rows = clipper.finish().exact_sum_for_a_trusted_server();
     let own = words.iter().zip(mask.words()).zip(rows);
     let own = own.map(|((y, mask), q)| y.wrapping_sub(*mask).wrapping_sub(q) as i64 as f64);

@@ -30,6 +30,7 @@ fn one_colluder(mode: Mode, sites: usize) -> Terms {
             missing: fedirt_model::private::MissingAnswers::Wrong,
             site_sd: 0.0,
             booklets: Vec::new(),
+            method: fedirt_model::private::PrivateMethod::default(),
             seed: 1,
         });
     }

@@ -331,6 +331,7 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
                 missing: private.missing_answers,
                 site_sd: private.site_sd,
                 booklets: booklets(private, &plan.items)?,
+                method: private.method,
                 seed: 1,
             };
             let students = sites.iter().map(|(_, table)| table.students() as u64).sum();

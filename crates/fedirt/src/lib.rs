@@ -253,6 +253,15 @@ pub use fedirt_model::fit::Fit;
 /// assert_eq!(options.epsilon, 1.0);
 /// ```
 pub use fedirt_model::private::MissingAnswers;
+/// ```
+/// use fedirt::{PrivateMechanism, PrivateMethod, PrivateOptions};
+///
+/// let method = PrivateMethod { mechanism: PrivateMechanism::Score2, difficulty_sd: 1.0 };
+/// let options = PrivateOptions { method, ..PrivateOptions::default() };
+/// assert_eq!(PrivateOptions::default().method.mechanism, PrivateMechanism::Optimal);
+/// # let _ = options;
+/// ```
+pub use fedirt_model::private::{PrivateMechanism, PrivateMethod};
 
 pub use curves::{ItemCurves, curves};
 /// ```

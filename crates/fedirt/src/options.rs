@@ -6,7 +6,7 @@ use fedirt_model::centre::{AlgorithmKind, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, SlopeRule};
 use fedirt_model::population::Family;
-use fedirt_model::private::MissingAnswers;
+use fedirt_model::private::{MissingAnswers, PrivateMethod};
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_privacy::accountant::{AccountantError, Delta, Epsilon};
@@ -144,6 +144,8 @@ pub struct PrivateOptions {
     pub missing_answers: MissingAnswers,
     /// SD of ability between sites, in a fit without site effects.
     pub site_sd: f64,
+    /// What is summed, and what is believed about difficulties before any data.
+    pub method: PrivateMethod,
 }
 
 impl Default for PrivateOptions {
@@ -157,6 +159,7 @@ impl Default for PrivateOptions {
             booklets: Vec::new(),
             missing_answers: MissingAnswers::Counted,
             site_sd: 0.0,
+            method: PrivateMethod::default(),
         }
     }
 }
@@ -261,10 +264,10 @@ impl OptionProblem {
             }
             Self::PrivateAlgorithm(_) => match audience {
                 Audience::CommandLine => {
-                    "--algorithm: --private has its own (score2), or takes fedirt-dp".to_owned()
+                    "--algorithm: --private has its own (--mechanism), or takes fedirt-dp".to_owned()
                 }
                 Audience::Library | Audience::Page => {
-                    "`algorithm`: a private fit has its own (score2)".to_owned()
+                    "`algorithm`: a private fit has its own (`method.mechanism`)".to_owned()
                 }
             },
             Self::PrivateEffects => {

@@ -2,13 +2,13 @@
 
 /// ```
 /// use fedirt::privacy::{Errors, Expected, Guess, Outlook, PrivateRefusal, PlannedStudy, plan};
-/// use fedirt::{Effects, MissingAnswers};
+/// use fedirt::{Effects, MissingAnswers, PrivateMethod};
 ///
 /// let planned = PlannedStudy {
 ///     items: vec![("2pl".into(), 2); 4],
 ///     sites: vec![("north".into(), 300), ("south".into(), 200)],
 ///     effects: Effects::None, site_sd: 0.0, missing: MissingAnswers::Counted,
-///     booklets: Vec::new(), mixture: false, delta: 1e-6, colluders: 0,
+///     booklets: Vec::new(), mixture: false, method: PrivateMethod::default(), delta: 1e-6, colluders: 0,
 /// };
 /// let guess = Guess { a: vec![1.0, 1.2, 0.8, 1.5], b: vec![vec![-1.0], vec![0.0], vec![0.5], vec![1.0]] };
 /// let outlook: Outlook = plan(&planned, Some(&guess), &[2.0])?.outlook;
@@ -29,13 +29,13 @@ pub use fedirt_protocol::{
 ///
 /// ```
 /// use fedirt::privacy::{Forecast, Remark, PlannedStudy, plan};
-/// use fedirt::{Effects, MissingAnswers};
+/// use fedirt::{Effects, MissingAnswers, PrivateMethod};
 ///
 /// let planned = PlannedStudy {
 ///     items: vec![("2pl".into(), 2); 5],
 ///     sites: (1..=3).map(|k| (format!("site{k}"), 30)).collect(),
 ///     effects: Effects::Fixed, site_sd: 0.0, missing: MissingAnswers::Counted,
-///     booklets: Vec::new(), mixture: false, delta: 1e-6, colluders: 1,
+///     booklets: Vec::new(), mixture: false, method: PrivateMethod::default(), delta: 1e-6, colluders: 1,
 /// };
 /// let Forecast { outlook, remarks } = plan(&planned, None, &[0.5])?;
 /// assert_eq!(outlook.students, 90);
@@ -55,13 +55,13 @@ pub struct Forecast {
 ///
 /// ```
 /// use fedirt::privacy::{PlannedStudy, plan};
-/// use fedirt::{Effects, MissingAnswers};
+/// use fedirt::{Effects, MissingAnswers, PrivateMethod};
 ///
 /// let planned = PlannedStudy {
 ///     items: vec![("2pl".into(), 2); 5],
 ///     sites: (1..=4).map(|k| (format!("site{k}"), 200)).collect(),
 ///     effects: Effects::Fixed, site_sd: 0.0, missing: MissingAnswers::Counted,
-///     booklets: Vec::new(), mixture: false, delta: 1e-6, colluders: 1,
+///     booklets: Vec::new(), mixture: false, method: PrivateMethod::default(), delta: 1e-6, colluders: 1,
 /// };
 /// let forecast = plan(&planned, None, &[1.0, 8.0])?;
 /// let at = &forecast.outlook.private;

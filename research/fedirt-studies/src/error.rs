@@ -10,6 +10,7 @@ use fedirt_model::simulate::SpecError;
 use fedirt_privacy::accountant::AccountantError;
 use fedirt_privacy::clip::ClipError;
 use fedirt_privacy::noise::NoiseError;
+use fedirt_protocol::encoding::EncodingError;
 use fedirt_protocol::in_process::RunError;
 use fedirt_protocol::private::PrivateRefusal;
 
@@ -43,6 +44,9 @@ pub enum StudyError {
     /// The answer of a site is not what its question declares.
     #[error(transparent)]
     Reply(#[from] ReplyError),
+    /// Numbers cannot be written in fixed point.
+    #[error(transparent)]
+    Encoding(#[from] EncodingError),
     /// Students cannot be scored.
     #[error(transparent)]
     Scoring(#[from] ScoringError),

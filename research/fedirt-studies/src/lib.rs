@@ -6,7 +6,7 @@ mod error;
 pub mod fedirt_dp;
 pub mod harness;
 pub mod paper;
-mod private;
+pub mod private;
 pub mod publish;
 pub mod rounds;
 

@@ -58,6 +58,37 @@ fn table(out: &mut String, fit: &Fit) {
     out.push_str("</tbody></table></div>\n");
     more_parameters(out, fit);
     options(out, fit);
+    error_sources(out, fit);
+}
+
+/// Where the standard errors of a private fit come from.
+fn error_sources(out: &mut String, fit: &Fit) {
+    let sources = fit.privacy.as_ref().map_or(&[][..], |privacy| &privacy.error_sources);
+    if sources.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<details><summary>Where standard errors come from</summary>\n<p>Sampling: there are no more students. Noise: what \
+         privacy costs. Prior: the estimate is drawn towards what was believed before, by an unknown amount. Their squares add \
+         up to that of the standard error (SE). A difficulty leans on the prior if more than a tenth of what is known about it is \
+         prior, or if the prior has drawn it by more than a fifth of its standard error: its interval then holds the truth less often than it says.</p>\n<div class=\"scroll\" tabindex=\"0\" \
+         role=\"region\" aria-label=\"Where standard errors come from\"><table><thead><tr><th scope=\"col\">Item</th>\
+         <th scope=\"col\" class=\"words\">Parameter</th><th scope=\"col\">SE</th><th scope=\"col\">Sampling</th>\
+         <th scope=\"col\">Noise</th><th scope=\"col\">Prior</th><th scope=\"col\" class=\"words\">Remark</th></tr></thead>\n\
+         <tbody>\n",
+    );
+    for source in sources {
+        let remark = if source.leans_on_prior { "leans on the prior" } else { "" };
+        let [se, sampling, noise, prior] =
+            [source.se, source.sampling, source.noise, source.prior].map(|x| text::fixed(x, 3));
+        out.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"words\">{}</td><td>{se}</td><td>{sampling}</td><td>{noise}</td>\
+             <td>{prior}</td><td class=\"words\">{remark}</td></tr>\n",
+            escape(&source.item),
+            escape(&source.parameter),
+        ));
+    }
+    out.push_str("</tbody></table></div></details>\n");
 }
 
 /// Parameters of models that have more than one slope: by name, item after item.

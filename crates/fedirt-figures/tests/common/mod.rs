@@ -300,6 +300,7 @@ pub(crate) fn withheld() -> Fit {
         delta: 1e-6,
         epsilon_replaced: 2.1,
         mechanism: "discrete Gaussian, noise made at the sites".into(),
+        error_sources: Vec::new(),
         adjacency: "add or remove one student".into(),
         noise_multiplier: 2.23,
         rounds: 2,

@@ -3,7 +3,7 @@
 use super::PrivateError;
 use super::coordinates::Coordinates;
 use super::counts::Counts;
-use super::plan::Score2Plan;
+use super::plan::PrivatePlan;
 use super::scorer::Scorer;
 use crate::design::Design;
 use crate::exchange::Effects;
@@ -57,7 +57,7 @@ pub(super) struct ExpectedStudents {
 
 impl ExpectedStudents {
     /// The students of a plan, once it is checked.
-    pub(super) fn new(plan: &Score2Plan) -> Result<Self, PrivateError> {
+    pub(super) fn new(plan: &PrivatePlan) -> Result<Self, PrivateError> {
         plan.check()?;
         let counts = plan.counts();
         let mut cells: Vec<Cell> = Vec::new();

@@ -84,6 +84,16 @@ impl Coordinates {
         self.sites
     }
 
+    /// Groups of students that differ to the model: sites, or all students where there are no effects.
+    pub(super) fn groups(&self) -> usize {
+        if self.contrasts > 0 { self.sites } else { 1 }
+    }
+
+    /// The group of a site.
+    pub(super) fn group(&self, site: usize) -> usize {
+        if self.contrasts > 0 { site } else { 0 }
+    }
+
     /// Number of coordinates that belong to items.
     pub fn items(&self) -> usize {
         self.offsets[self.design.len()]

@@ -1,6 +1,7 @@
 //! What the model expects of released sums: mean, derivative and covariance.
 //!
-//! A release r sums ψ_r(x) = W_r g(x; θ_r)·min(1, C/‖W_r g‖). At θ, with Cov_k over answers of a student of cell k,
+//! A release r sums ψ_r(x), a function of g(x; θ_r) that does not change any more ([`super::row_statistic`]): of score2,
+//! W_r g·min(1, C/‖W_r g‖). At θ, with Cov_k over answers of a student of cell k,
 //!
 //! - m = Σ_k N_k E_k[ψ],
 //! - dm/dθ = G = Σ_k N_k Cov_k(ψ, g(·; θ)), exactly: E[ψ] depends on θ through the probabilities alone, and
@@ -14,7 +15,11 @@
 //! then m = Σ ρ_k N_k E_k[ψ], so dm/dρ_k = N_k E_k[ψ], and Cov = ρ_k Cov_k(ψ) + ρ_k(1 − ρ_k) E_k[ψ]E_k[ψ]ᵀ; G and F have
 //! ρ_k N_k in place of N_k. A 1 in the count of its cell is among a complete row's coordinates ([`super::counts`]).
 
-use super::cells::{ExpectedStudents, Sample};
+use super::cells::{Cell, ExpectedStudents, Sample};
+use super::coordinates::Coordinates;
+use super::fisher::unpacked;
+use super::gauss_newton::regular;
+use super::row_statistic::{BoundedScore, RowStatistic, bound};
 use nalgebra::{DMatrix, DMatrixView, DVector};
 use rayon::prelude::*;
 
@@ -27,46 +32,57 @@ const CACHE: usize = 4_000_000;
 #[derive(Debug, Clone)]
 pub(super) struct Release {
     pub theta: Vec<f64>,
-    /// W, lower triangular.
-    pub whitening: DMatrix<f64>,
-    pub clip: f64,
-    /// ‖W g‖² = uᵀ A_k u of a compact score u, by cell.
-    metrics: Vec<DMatrix<f64>>,
-    /// Clipped compact scores of all patterns by cell, where there is room.
+    how: How,
+    /// ψ of all patterns by cell, where there is room.
     cached: Option<Vec<DMatrix<f64>>>,
 }
 
+/// How ψ is computed, and in which coordinates.
+#[derive(Debug, Clone)]
+enum How {
+    /// Compact scores that are cut, and whitened after their moments are taken: moments of few coordinates.
+    Whitened {
+        /// W, lower triangular.
+        whitening: DMatrix<f64>,
+        clip: f64,
+        /// ‖W g‖² = uᵀ A_k u of a compact score u, by cell.
+        metrics: Vec<DMatrix<f64>>,
+    },
+    /// The optimal statistic of each cell, in all coordinates.
+    Optimal(Vec<BoundedScore>),
+}
+
 impl Release {
+    /// What `statistic` makes of rows whose scores are taken at θ; C bounds their length.
     pub(super) fn new(
         population: &ExpectedStudents,
         theta: Vec<f64>,
-        whitening: DMatrix<f64>,
+        statistic: &RowStatistic,
         clip: f64,
     ) -> Self {
-        let product = whitening.transpose() * &whitening;
-        let width = population.coordinates.compact_len() + usize::from(population.counted());
-        let metric = |site: usize| {
-            let mut metric = DMatrix::zeros(width, width);
-            let map = population.coordinates.compact(site);
-            for (c, (to, y)) in map.iter().enumerate() {
-                for (r, (at, x)) in map.iter().enumerate() {
-                    metric[(*at, *to)] += x * y * product[(r, c)];
-                }
+        let (coordinates, counted) = (&population.coordinates, population.counted());
+        let how = match statistic {
+            RowStatistic::Whitened(packed) => {
+                let whitening = unpacked(packed, coordinates.len());
+                let product = whitening.transpose() * &whitening;
+                let metric = |cell: &Cell| metric(&product, coordinates, cell.site, counted);
+                let metrics = population.cells.iter().map(metric).collect();
+                How::Whitened { whitening, clip, metrics }
             }
-            if population.counted() {
-                metric[(width - 1, width - 1)] = 1.0;
+            RowStatistic::Optimal { scores, curvature, centres } => {
+                let parts = (&scores[..], &curvature[..], &centres[..]);
+                let of = |cell: &Cell| BoundedScore::new(coordinates, cell.site, parts, bound(clip, counted));
+                How::Optimal(population.cells.iter().map(of).collect())
             }
-            metric
         };
-        let metrics = population.cells.iter().map(|c| metric(c.site)).collect();
-        let mut release = Self { theta, whitening, clip, metrics, cached: None };
+        let mut release = Self { theta, how, cached: None };
         if population.enumerated() {
-            release.cache(population, width);
+            release.cache(population);
         }
         release
     }
 
-    fn cache(&mut self, population: &ExpectedStudents, width: usize) {
+    fn cache(&mut self, population: &ExpectedStudents) {
         // Patterns do not depend on the sample.
         let sample = Sample { draws: 0.0, purpose: super::cells::Purpose::Last };
         let items = population.coordinates.design().len();
@@ -76,33 +92,80 @@ impl Release {
                 population.rows(cell, &scorer, &self.theta, sample).0
             })
             .collect();
-        if rows.iter().map(Vec::len).sum::<usize>() / items * width > CACHE {
+        if rows.iter().map(Vec::len).sum::<usize>() / items * self.width(population) > CACHE {
             return;
         }
         let this = &*self;
-        let cached = rows.par_iter().enumerate().map(|(cell, rows)| this.clipped(population, cell, rows));
+        let cached = rows.par_iter().enumerate().map(|(cell, rows)| this.of_rows(population, cell, rows));
         self.cached = Some(cached.collect());
     }
 
-    /// Clipped compact scores of rows, one column each: u·min(1, C/‖W g‖).
-    fn clipped(&self, population: &ExpectedStudents, cell: usize, rows: &[u8]) -> DMatrix<f64> {
+    /// Coordinates in which moments of ψ are taken.
+    fn width(&self, population: &ExpectedStudents) -> usize {
+        let coordinates = &population.coordinates;
+        let scores = match self.how {
+            How::Whitened { .. } => coordinates.compact_len(),
+            How::Optimal(_) => coordinates.len(),
+        };
+        scores + usize::from(population.counted())
+    }
+
+    /// Where each released coordinate of a cell comes from among those, and the factor; W is applied afterwards.
+    fn map(&self, population: &ExpectedStudents, cell: &Cell) -> Vec<(usize, f64)> {
+        let coordinates = &population.coordinates;
+        let mut map = match self.how {
+            How::Whitened { .. } => coordinates.compact(cell.site),
+            How::Optimal(_) => (0..coordinates.len()).map(|r| (r, 1.0)).collect(),
+        };
+        let count = self.width(population) - 1;
+        map.extend((0..population.counts.len()).map(|h| (count, if h == cell.count { 1.0 } else { 0.0 })));
+        map
+    }
+
+    /// ψ of rows, one column each, in the coordinates of [`Self::width`].
+    fn of_rows(&self, population: &ExpectedStudents, cell: usize, rows: &[u8]) -> DMatrix<f64> {
         let n = rows.len() / population.coordinates.design().len();
         let scorer = population.scorer(&self.theta, population.cells[cell].site);
         let width = scorer.len() + usize::from(population.counted());
         let mut u = DMatrix::zeros(width, n);
-        if population.counted() {
-            u.row_mut(width - 1).fill(1.0);
-        }
         scorer.score(rows, width, u.as_mut_slice(), &mut vec![0.0; n]);
-        let au = &self.metrics[cell] * &u;
-        for (mut u, au) in u.column_iter_mut().zip(au.column_iter()) {
-            let norm = u.dot(&au).max(0.0).sqrt();
-            if norm > self.clip {
-                u *= self.clip / norm;
+        match &self.how {
+            How::Whitened { clip, metrics, .. } => {
+                if population.counted() {
+                    u.row_mut(width - 1).fill(1.0);
+                }
+                let au = &metrics[cell] * &u;
+                for (mut u, au) in u.column_iter_mut().zip(au.column_iter()) {
+                    let norm = u.dot(&au).max(0.0).sqrt();
+                    if norm > *clip {
+                        u *= clip / norm;
+                    }
+                }
+                u
+            }
+            How::Optimal(bounded) => {
+                let psi = bounded[cell].of_all(&u.rows(0, scorer.len()).into_owned());
+                let d = psi.nrows();
+                if population.counted() { psi.insert_row(d, 1.0) } else { psi }
             }
         }
-        u
     }
+}
+
+/// A with ‖W g‖² = uᵀ A u of a compact score u; a last coordinate counts complete rows.
+fn metric(product: &DMatrix<f64>, coordinates: &Coordinates, site: usize, counted: bool) -> DMatrix<f64> {
+    let width = coordinates.compact_len() + usize::from(counted);
+    let mut metric = DMatrix::zeros(width, width);
+    let map = coordinates.compact(site);
+    for (c, (to, y)) in map.iter().enumerate() {
+        for (r, (at, x)) in map.iter().enumerate() {
+            metric[(*at, *to)] += x * y * product[(r, c)];
+        }
+    }
+    if counted {
+        metric[(width - 1, width - 1)] = 1.0;
+    }
+    metric
 }
 
 /// First and second moments of (g, ψ₁, ψ₂, …) in one cell, in compact coordinates and not whitened.
@@ -121,8 +184,8 @@ fn cell_moments(
     let scorer = population.scorer(theta, population.cells[cell].site);
     let (rows, weights) = population.rows(cell, &scorer, theta, sample);
     let items = population.coordinates.design().len();
-    let (c, width) = (scorer.len(), scorer.len() + usize::from(population.counted()));
-    let size = c + releases.len() * width;
+    let c = scorer.len();
+    let size = c + releases.iter().map(|release| release.width(population)).sum::<usize>();
     let mut out = CellMoments { mean: DVector::zeros(size), second: DMatrix::zeros(size, size) };
     let students = rows.len() / items;
     for start in (0..students).step_by(CHUNK) {
@@ -131,12 +194,15 @@ fn cell_moments(
         let mut v = DMatrix::zeros(size, n);
         let mut log_p = vec![0.0; n];
         scorer.score(rows, size, v.as_mut_slice(), &mut log_p);
-        for (r, release) in releases.iter().enumerate() {
-            let mut to = v.rows_mut(c + r * width, width);
+        let mut from = c;
+        for release in releases {
+            let width = release.width(population);
+            let mut to = v.rows_mut(from, width);
             match &release.cached {
                 Some(cached) => to.copy_from(&cached[cell].columns(start, n)),
-                None => to.copy_from(&release.clipped(population, cell, rows)),
+                None => to.copy_from(&release.of_rows(population, cell, rows)),
             }
+            from += width;
         }
         for (i, mut v) in v.column_iter_mut().enumerate() {
             let row = &rows[i * items..(i + 1) * items];
@@ -150,6 +216,13 @@ fn cell_moments(
     out
 }
 
+/// Where a release stands among the moments of a cell, and where its coordinates go ([`Release::map`]).
+struct Part {
+    from: usize,
+    width: usize,
+    map: Vec<(usize, f64)>,
+}
+
 /// Moments of all released sums at θ.
 #[derive(Debug, Clone)]
 pub(super) struct Moments {
@@ -159,6 +232,22 @@ pub(super) struct Moments {
     pub jacobian: DMatrix<f64>,
     /// S and the variance that the simulation of m adds.
     pub covariance: DMatrix<f64>,
+}
+
+impl Moments {
+    /// V⁻¹G with noise of these SDs in V, round by round.
+    pub(super) fn weighted(&self, noise_variance: impl Fn(usize) -> f64) -> Option<DMatrix<f64>> {
+        let mut v = self.covariance.clone();
+        (0..v.nrows()).for_each(|r| v[(r, r)] += noise_variance(r));
+        Some(regular(v)?.solve(&self.jacobian))
+    }
+
+    /// GᵀV⁻¹G with noise of these SDs, round by round.
+    pub(super) fn information(&self, noise_sd: &[f64]) -> Option<DMatrix<f64>> {
+        let width = self.covariance.nrows() / noise_sd.len();
+        let weighted = self.weighted(|r| noise_sd[r / width].powi(2))?;
+        Some(self.jacobian.tr_mul(&weighted))
+    }
 }
 
 /// Σ_k N_k Cov_k(g) at θ, not divided by N: the model's information.
@@ -192,7 +281,7 @@ pub(super) fn moments(
     let coordinates = &population.coordinates;
     let counts = population.counts.len();
     let (d, c) = (coordinates.len(), coordinates.compact_len());
-    let (width, wide) = (c + usize::from(population.counted()), d + counts);
+    let wide = d + counts;
     let size = releases.len() * wide;
     let mut s = DMatrix::zeros(size, size);
     let mut g = DMatrix::zeros(size, d);
@@ -203,8 +292,15 @@ pub(super) fn moments(
     let (mut psi_mean, mut g_mean) = (DMatrix::zeros(size, rho.len()), DMatrix::zeros(d, rho.len()));
     for (cell, moments) in population.cells.iter().zip(&cells) {
         let map = coordinates.compact(cell.site);
-        let mut wide_map = map.clone();
-        wide_map.extend((0..counts).map(|h| (c, if h == cell.count { 1.0 } else { 0.0 })));
+        // Where each release's moments stand, and where they go.
+        let mut from = c;
+        let parts: Vec<Part> = (releases.iter())
+            .map(|release| {
+                let width = release.width(population);
+                from += width;
+                Part { from: from - width, width, map: release.map(population, cell) }
+            })
+            .collect();
         let CellMoments { mean, second } = moments;
         let covariance = second - mean * mean.transpose();
         // ρ may stray above 1 while it is fitted; a row that can be incomplete varies a little more.
@@ -215,33 +311,27 @@ pub(super) fn moments(
         for (i, (at, x)) in map.iter().enumerate() {
             g_mean[(i, cell.count)] += cell.students * x * mean[*at];
         }
-        for r in 0..releases.len() {
-            let from = c + r * width;
-            spread(&mut g, (r * wide, 0), n, covariance.view((from, 0), (width, c)), &wide_map, &map);
-            for (i, (at, x)) in wide_map.iter().enumerate() {
-                psi_mean[(r * wide + i, cell.count)] += cell.students * x * mean[from + at];
+        for (r, own) in parts.iter().enumerate() {
+            spread(&mut g, (r * wide, 0), n, covariance.view((own.from, 0), (own.width, c)), &own.map, &map);
+            for (i, (at, x)) in own.map.iter().enumerate() {
+                psi_mean[(r * wide + i, cell.count)] += cell.students * x * mean[own.from + at];
             }
-            for q in 0..releases.len() {
-                let block = with_rest.view((from, c + q * width), (width, width));
-                spread(&mut s, (r * wide, q * wide), n, block, &wide_map, &wide_map);
+            for (q, other) in parts.iter().enumerate() {
+                let block = with_rest.view((own.from, other.from), (own.width, other.width));
+                spread(&mut s, (r * wide, q * wide), n, block, &own.map, &other.map);
             }
         }
     }
-    let whiten: Vec<DMatrix<f64>> = releases
-        .iter()
-        .map(|release| {
-            let mut w = DMatrix::identity(wide, wide);
-            w.view_mut((0, 0), (d, d)).copy_from(&release.whitening);
-            w
-        })
-        .collect();
-    for (r, w) in whiten.iter().enumerate() {
+    for (r, release) in releases.iter().enumerate() {
+        let How::Whitened { whitening, .. } = &release.how else { continue };
+        let mut w = DMatrix::identity(wide, wide);
+        w.view_mut((0, 0), (d, d)).copy_from(whitening);
         let rows = r * wide;
-        let product = w * g.rows(rows, wide);
+        let product = &w * g.rows(rows, wide);
         g.rows_mut(rows, wide).copy_from(&product);
-        let product = w * psi_mean.rows(rows, wide);
+        let product = &w * psi_mean.rows(rows, wide);
         psi_mean.rows_mut(rows, wide).copy_from(&product);
-        let product = w * s.rows(rows, wide);
+        let product = &w * s.rows(rows, wide);
         s.rows_mut(rows, wide).copy_from(&product);
         let product = s.columns(rows, wide) * w.transpose();
         s.columns_mut(rows, wide).copy_from(&product);
@@ -262,7 +352,7 @@ pub(super) fn moments(
 }
 
 /// Adds N·E C Eᵀ of a cell, where row i of E is `map[i]`.
-fn spread(
+pub(super) fn spread(
     out: &mut DMatrix<f64>,
     (row, column): (usize, usize),
     students: f64,

@@ -4,11 +4,12 @@
 //! method of moments (Hansen 1982) with the model's own covariance as weight.
 
 use super::cells::{ExpectedStudents, Purpose, Sample};
-use super::expectation::{Moments, Release, moments};
+use super::coordinates::Coordinates;
+use super::expectation::{Release, moments};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// Most steps of a fit.
-const STEPS: usize = 40;
+const STEPS: usize = 60;
 /// Largest step of a coordinate.
 const LONGEST: f64 = 0.8;
 /// log a stays within.
@@ -21,7 +22,7 @@ const LARGEST_SHARE: f64 = 0.8;
 const EXACT: f64 = 1e-4;
 /// The prior of a graded item's difficulties has the factor gap^½ for neighbours, which keeps them apart: without it
 /// noise would often put the best fit on the edge of what is in order.
-pub(super) const GAP: f64 = 0.5;
+const GAP: f64 = 0.5;
 /// ρ stays within; it may stray above 1 a little, as noise has it.
 const RHO: (f64, f64) = (0.02, 1.1);
 
@@ -45,6 +46,10 @@ pub(super) struct Fitted {
     pub point: Vec<f64>,
     /// (GᵀV⁻¹G + Λ)⁻¹ there.
     pub covariance: DMatrix<f64>,
+    /// What of it is due to noise, C GᵀV⁻¹ N V⁻¹G C with N the variance of the noise.
+    pub noise: DMatrix<f64>,
+    /// What of it is due to the prior, C Λ C: estimates are drawn towards it, by an unknown amount.
+    pub prior: DMatrix<f64>,
     /// Steps taken.
     pub steps: usize,
     /// Whether the last of them was as short as it should be.
@@ -68,13 +73,18 @@ impl Problem<'_> {
         let stop = if exact { EXACT } else { 0.02 + 0.03 * students / self.population.all_draws(few) };
         let mut point = start;
         let mut steps = 0;
-        let (mut part, mut before) = (1.0, f64::INFINITY);
+        let mut part = 1.0;
+        let mut before: Option<(DVector<f64>, f64)> = None;
         let converged = loop {
             let step = self.step(&point, few)?;
-            // Steps that do not get shorter go round in circles.
-            part = if step.length > 0.7 * before { 0.5 * part } else { f64::min(1.0, 1.5 * part) };
-            before = step.length;
+            // A step that goes back, and is hardly shorter than the one before, goes round in circles. One that goes on in the
+            // same direction is no reason for shorter ones: they would never arrive.
+            let circling = before
+                .as_ref()
+                .is_some_and(|(last, length)| step.length > 0.7 * length && step.step.dot(last) < 0.0);
+            part = if circling { 0.5 * part } else { f64::min(1.0, 1.5 * part) };
             self.take(&mut point, &(&step.step * part));
+            before = Some((step.step.clone(), step.length));
             steps += 1;
             let converged = step.length / d < stop;
             if converged || steps == STEPS {
@@ -98,35 +108,23 @@ impl Problem<'_> {
             point[*r] <= low || point[*r] >= high
         };
         let on_bound = theta.filter(resting).collect();
-        Fitted { point, covariance: step.hessian.inverse(), steps, converged, on_bound }
+        let covariance = step.hessian.inverse();
+        let part = |information: &DMatrix<f64>| &covariance * information * &covariance;
+        let (noise, prior) = (part(&step.noise), part(&step.prior));
+        Fitted { point, covariance, noise, prior, steps, converged, on_bound }
     }
 
     fn step(&self, point: &[f64], sample: Sample) -> Option<Step> {
         let d = self.population.coordinates.len();
-        let Moments { mean, jacobian, covariance: mut v } =
-            moments(self.population, &point[..d], &point[d..], self.releases, sample)?;
-        for (r, noise) in self.noise.iter().enumerate() {
-            v[(r, r)] += noise;
-        }
-        let v = regular(v)?;
-        let weighted = v.solve(&jacobian);
-        let mut hessian = jacobian.tr_mul(&weighted);
-        let residual = DVector::from_column_slice(&self.sums) - mean;
+        let moments = moments(self.population, &point[..d], &point[d..], self.releases, sample)?;
+        let weighted = moments.weighted(|r| self.noise[r])?;
+        let mut hessian = moments.jacobian.tr_mul(&weighted);
+        let residual = DVector::from_column_slice(&self.sums) - moments.mean;
         let from_prior = DVector::from_column_slice(point) - DVector::from_column_slice(&self.mean);
         let mut slope = weighted.tr_mul(&residual) - &self.precision * from_prior;
-        hessian += &self.precision;
-        for span in self.graded() {
-            for c in span.start..span.end - 1 {
-                let gap = point[c + 1] - point[c];
-                let curvature = GAP / (gap * gap);
-                slope[c + 1] += GAP / gap;
-                slope[c] -= GAP / gap;
-                hessian[(c, c)] += curvature;
-                hessian[(c + 1, c + 1)] += curvature;
-                hessian[(c, c + 1)] -= curvature;
-                hessian[(c + 1, c)] -= curvature;
-            }
-        }
+        let mut prior = self.precision.clone();
+        gap_prior(&self.population.coordinates, point, &mut prior, Some(&mut slope));
+        hessian += &prior;
         let full = regular(hessian.clone())?;
         let mut step = full.solve(&slope);
         // What rests on its bound and would go beyond is held, and the others move as if it were known.
@@ -141,7 +139,10 @@ impl Problem<'_> {
             step = regular(hessian.clone())?.solve(&slope);
         }
         let length = step.dot(&(&hessian * &step));
-        length.is_finite().then_some(Step { step, length, hessian: full })
+        let mut noisy = weighted.clone();
+        noisy.row_iter_mut().zip(&self.noise).for_each(|(mut row, variance)| row *= *variance);
+        let noise = weighted.tr_mul(&noisy);
+        length.is_finite().then_some(Step { step, length, hessian: full, noise, prior })
     }
 
     fn bounds(&self, r: usize) -> (f64, f64) {
@@ -163,13 +164,6 @@ impl Problem<'_> {
         (x <= low && step < 0.0) || (x >= high && step > 0.0)
     }
 
-    /// Difficulties of the items whose steps must stay in order.
-    fn graded(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
-        let coordinates = &self.population.coordinates;
-        let graded = |j: &usize| !coordinates.model(*j).divides_by_total();
-        (0..coordinates.design().len()).filter(graded).map(|j| coordinates.difficulties(j))
-    }
-
     /// Moves by a step that is cut coordinate by coordinate, and keeps intercepts in order.
     fn take(&self, point: &mut [f64], step: &DVector<f64>) {
         let coordinates = &self.population.coordinates;
@@ -178,7 +172,7 @@ impl Problem<'_> {
             let (low, high) = self.bounds(r);
             *x = (*x + step[r].clamp(-LONGEST, LONGEST)).clamp(low, high);
         }
-        for span in self.graded() {
+        for span in graded(coordinates) {
             let gap = |x: &[f64], c: usize| x[c + 1] - x[c];
             let close = |x: &[f64]| {
                 (span.start..span.end - 1).any(|c| gap(x, c).is_nan() || gap(x, c) < 0.25 * gap(&old, c))
@@ -198,10 +192,43 @@ impl Problem<'_> {
     }
 }
 
+/// Difficulties of the items whose steps must stay in order.
+fn graded(coordinates: &Coordinates) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let graded = |j: &usize| !coordinates.model(*j).divides_by_total();
+    (0..coordinates.design().len()).filter(graded).map(|j| coordinates.difficulties(j))
+}
+
+/// Adds the curvature of the prior that keeps graded steps apart, and its slope.
+pub(super) fn gap_prior(
+    coordinates: &Coordinates,
+    point: &[f64],
+    precision: &mut DMatrix<f64>,
+    mut slope: Option<&mut DVector<f64>>,
+) {
+    for span in graded(coordinates) {
+        for c in span.start..span.end - 1 {
+            let gap = point[c + 1] - point[c];
+            let curvature = GAP / (gap * gap);
+            if let Some(slope) = slope.as_deref_mut() {
+                slope[c + 1] += GAP / gap;
+                slope[c] -= GAP / gap;
+            }
+            precision[(c, c)] += curvature;
+            precision[(c + 1, c + 1)] += curvature;
+            precision[(c, c + 1)] -= curvature;
+            precision[(c + 1, c)] -= curvature;
+        }
+    }
+}
+
 struct Step {
     step: DVector<f64>,
     length: f64,
     hessian: Cholesky<f64, Dyn>,
+    /// GᵀV⁻¹ N V⁻¹G.
+    noise: DMatrix<f64>,
+    /// Λ.
+    prior: DMatrix<f64>,
 }
 
 /// Cholesky factor of a covariance, with a ridge that grows until there is one.

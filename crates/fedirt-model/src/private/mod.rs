@@ -1,11 +1,12 @@
 //! Estimation from a few noisy sums: the mathematics of private calibrations, and no protocol.
 //!
-//! The mechanism is *score2*: two rounds in which every student's score, whitened by the model's own information
-//! and clipped, enters a sum that leaves the sites with noise. The centre asks ([`Score2`] hands out a
-//! [`ScoreRequest`]), a site computes whitened scores row by row ([`each_whitened_score`]), something else clips,
-//! rounds, adds and blurs them, and the centre fits what the model expects of such sums to what arrived.
+//! There are two rounds, in each of which a bounded function of every student's score enters a sum that leaves the sites with
+//! noise. The centre asks ([`PrivateCalibration`] hands out a [`ScoreRequest`]), a site computes the statistic row by row
+//! ([`each_row_statistic`]), something else clips, rounds, adds and blurs them, and the centre fits what the model expects
+//! of such sums to what arrived. The statistic ([`PrivateMechanism`]) is *optimal* (`optimal.rs`) or *score2*, a score
+//! whitened by the model's own information and cut.
 //!
-//! Subtracting the model's expectation of the *clipped* scores removes the bias of clipping; the noise is part of
+//! Subtracting the model's expectation of the *bounded* scores removes the bias of bounding them; the noise is part of
 //! the covariance of the sums, so it is part of the standard errors.
 
 mod cells;
@@ -15,20 +16,23 @@ mod expectation;
 mod fisher;
 mod forecast;
 mod gauss_newton;
+mod machine;
+mod optimal;
 mod plan;
 mod remarks;
 mod report;
+mod row_statistic;
 mod rows;
-mod score2;
 mod scorer;
 
 pub use coordinates::Coordinates;
 pub use counts::Complete;
-pub use forecast::{Forecast, typical};
-pub use plan::{MissingAnswers, Prior, ROUND_SHARES, Score2Plan, SitePlan, check_booklets, check_grid};
+pub use forecast::{Expectation, Forecast, typical};
+pub use machine::{ErrorSources, PrivateCalibration, PrivateResult, PrivateStep};
+pub use plan::{MissingAnswers, Prior, PrivatePlan, ROUND_SHARES, SitePlan, check_booklets, check_grid};
 pub use report::{PrivateItem, fit};
-pub use rows::{RowScoring, ScoreRequest, each_whitened_score};
-pub use score2::{Score2, Score2Result, Score2Step};
+pub use row_statistic::{PrivateMechanism, PrivateMethod, RowStatistic};
+pub use rows::{RowScoring, ScoreRequest, each_row_statistic};
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use super::PrivateError;
 use super::coordinates::Coordinates;
 use super::counts::Counts;
+use super::row_statistic::PrivateMechanism;
 use crate::design::Design;
 use crate::exchange::Effects;
 use crate::quadrature::GridSpec;
@@ -47,7 +48,7 @@ pub struct Prior {
 
 impl Default for Prior {
     fn default() -> Self {
-        Self { log_slope_sd: 0.5, difficulty_sd: 1.0, effect_sd: 1.0, share: (0.02, 0.4) }
+        Self { log_slope_sd: 0.5, difficulty_sd: 2.0, effect_sd: 1.0, share: (0.02, 0.4) }
     }
 }
 
@@ -79,9 +80,9 @@ impl Prior {
     }
 }
 
-/// The plan of score2.
+/// The plan of a private calibration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Score2Plan {
+pub struct PrivatePlan {
     /// Items, their models and categories, from the codebook alone.
     pub design: Design,
     /// Fixed site effects or none.
@@ -100,7 +101,10 @@ pub struct Score2Plan {
     pub mixture: bool,
     /// Priors.
     pub prior: Prior,
-    /// C/√d (d + 1 where complete rows are counted); the default is 1 where answer patterns are enumerated and 0.9 where they are simulated.
+    /// What is summed.
+    pub mechanism: PrivateMechanism,
+    /// C/√d (d + 1 where complete rows are counted); the default is 1, and 0.9 for score2 where answer patterns are simulated.
+    /// (The scale of an optimal statistic follows from C; it makes a difference to counts of complete rows alone.)
     pub clip_factor: Option<f64>,
     /// μ of the whole run (Gaussian differential privacy; Dong, Roth & Su 2022).
     pub mu: f64,
@@ -110,7 +114,7 @@ pub struct Score2Plan {
     pub seed: u64,
 }
 
-impl Score2Plan {
+impl PrivatePlan {
     /// A plan for complete data with the noise that one trusted adder would use, and defaults for the rest.
     pub fn new(
         design: Design,
@@ -130,6 +134,7 @@ impl Score2Plan {
             missing: MissingAnswers::Wrong,
             mixture: false,
             prior: Prior::default(),
+            mechanism: PrivateMechanism::default(),
             clip_factor: None,
             mu,
             noise_sd: Vec::new(),
@@ -154,10 +159,14 @@ impl Score2Plan {
         Counts::new(self.missing, self.effects, self.sites.len(), self.booklets.len())
     }
 
-    /// The bound C on the norm of a row's whitened score: near √(d + 1), the root mean square of the norm of d whitened
+    /// The bound C on the norm of a row's statistic: near √(d + 1), the root mean square of the norm of d whitened
     /// scores and a count.
     pub fn clip(&self) -> Result<f64, PrivateError> {
-        let factor = self.clip_factor.unwrap_or(if self.enumerated() { 1.0 } else { 0.9 });
+        let usual = match self.mechanism {
+            PrivateMechanism::Score2 if !self.enumerated() => 0.9,
+            PrivateMechanism::Score2 | PrivateMechanism::Optimal => 1.0,
+        };
+        let factor = self.clip_factor.unwrap_or(usual);
         let square = self.coordinates()?.len() + usize::from(self.counts().any());
         Ok(factor * (square as f64).sqrt())
     }
@@ -194,7 +203,14 @@ impl Score2Plan {
     /// Whether expectations are exact sums over answer patterns.
     pub fn enumerated(&self) -> bool {
         let sites = if self.effects == Effects::None { 1 } else { self.sites.len() };
-        self.patterns().is_some_and(|n| n.saturating_mul(self.booklets.len() * sites) <= MOST_ROWS)
+        let most = match self.mechanism {
+            PrivateMechanism::Score2 => MOST_ROWS,
+            // Moments of all coordinates are taken, not of a site's own.
+            PrivateMechanism::Optimal => {
+                MOST_NUMBERS / self.coordinates().map_or(usize::MAX, |c| c.len().max(1))
+            }
+        };
+        self.patterns().is_some_and(|n| n.saturating_mul(self.booklets.len() * sites) <= most)
     }
 
     /// Checks what can be checked before any row is read.
@@ -214,6 +230,9 @@ impl Score2Plan {
         }
         if self.noise_sd.len() != ROUND_SHARES.len() || !self.noise_sd.iter().all(|s| positive(*s)) {
             return fail("one positive SD of the noise is needed for each of the two rounds");
+        }
+        if self.mechanism == PrivateMechanism::Optimal && self.counts().any() && self.clip()? <= 1.0 {
+            return fail("the clip factor leaves no room beside the count of complete rows");
         }
         let p = &self.prior;
         if ![p.log_slope_sd, p.difficulty_sd, p.effect_sd, p.share.1].iter().all(|s| positive(*s)) {
@@ -240,6 +259,8 @@ const MOST_BOOKLETS: usize = 1000;
 const MOST_PATTERNS: usize = 4096;
 /// Most patterns over all booklets and sites that are enumerated.
 const MOST_ROWS: usize = 400_000;
+/// Most coordinates times patterns that are enumerated for the optimal statistic.
+const MOST_NUMBERS: usize = 4_000_000;
 
 /// Checks item sets against a design: one at least, none empty, positions ascending and within the design.
 pub fn check_booklets(design: &Design, booklets: &[Vec<usize>]) -> Result<(), &'static str> {

@@ -1,6 +1,6 @@
 //! Warnings of a private run about its own fit: all of them functions of the noisy sums.
 
-use super::score2::Score2Result;
+use super::machine::PrivateResult;
 use crate::fit::Warning;
 
 /// A share of incomplete rows that deserves a word.
@@ -22,7 +22,7 @@ fn list(names: &[String]) -> String {
     text
 }
 
-impl Score2Result {
+impl PrivateResult {
     /// The fit went on for as long as it may.
     pub(super) fn unfinished(&self) -> Option<Warning> {
         if self.converged {
@@ -55,6 +55,23 @@ impl Score2Result {
             "on_a_bound",
             format!(
                 "{}: estimates lie on a bound of the search, where the noisy sums say next to nothing; their standard errors are too small",
+                list(&names)
+            ),
+        )
+    }
+
+    /// Items about whose difficulty the prior says much of what is known.
+    pub(super) fn leaning(&self, items: &[String]) -> Option<Warning> {
+        let those = (0..self.coordinates.design().len()).filter(|j| self.leans_on_prior(*j));
+        let names: Vec<String> =
+            those.map(|j| items.get(j).cloned().unwrap_or_else(|| format!("item {}", j + 1))).collect();
+        if names.is_empty() {
+            return None;
+        }
+        warning(
+            "leans_on_prior",
+            format!(
+                "{}: difficulties lean on the prior (it says more than a tenth of what is known about them, or has drawn them by more than a fifth of their standard error): they are too near 0, and their intervals hold the truth less often than they say",
                 list(&names)
             ),
         )

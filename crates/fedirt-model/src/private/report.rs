@@ -3,12 +3,13 @@
 //! Everything that would be another look at the data (log-likelihood, criteria, answers per item, curves, gradients) is
 //! null. Whether the fit of the noisy sums came to rest, and where, is a function of these sums, and is told.
 
-use super::plan::{ROUND_SHARES, Score2Plan};
-use super::score2::Score2Result;
+use super::machine::PrivateResult;
+use super::plan::{PrivatePlan, ROUND_SHARES};
 use crate::diagnostics;
 use crate::exchange::Effects;
 use crate::fit::{
-    FORMAT, Fit, FitItem, FitSite, Latent, Privacy, Quadrature, TraceEntry, Warning, common_model,
+    ErrorSource, FORMAT, Fit, FitItem, FitSite, Latent, Privacy, Quadrature, TraceEntry, Warning,
+    common_model,
 };
 use nalgebra::DMatrix;
 
@@ -27,9 +28,11 @@ pub struct PrivateItem {
     pub b: Vec<f64>,
     /// Their standard errors.
     pub se_b: Vec<f64>,
+    /// Whether the prior has a large part in its estimates ([`PrivateResult::leans_on_prior`]).
+    pub leans_on_prior: bool,
 }
 
-impl Score2Result {
+impl PrivateResult {
     /// Derivatives of (a, d of all items; s of all sites) in θ: ∂a/∂log a = a, ∂d_r/∂log a = d_r, d is linear in b,
     /// and s = B z.
     fn jacobian(&self) -> DMatrix<f64> {
@@ -93,9 +96,59 @@ impl Score2Result {
                     se_d: reported[at.start + 1..at.end].to_vec(),
                     b: self.theta[b.clone()].to_vec(),
                     se_b: own[b].to_vec(),
+                    leans_on_prior: self.leans_on_prior(j),
                 }
             })
             .collect()
+    }
+
+    /// Where the errors of slopes and difficulties come from, with the names of items.
+    pub fn error_sources(&self, items: &[String]) -> Vec<ErrorSource> {
+        let Some(sources) = &self.sources else { return Vec::new() };
+        let coordinates = &self.coordinates;
+        let mut out = Vec::new();
+        for (j, item) in items.iter().enumerate().take(coordinates.design().len()) {
+            let difficulties = coordinates.difficulties(j);
+            for r in coordinates.span(j) {
+                let slope = r < difficulties.start;
+                // The error of a slope is a times that of its logarithm.
+                let scale = if slope { coordinates.slope(&self.theta, j) } else { 1.0 };
+                let variances = [self.covariance[(r, r)], sources.noise[(r, r)], sources.prior[(r, r)]]
+                    .map(|v| v.max(0.0));
+                let [whole, noise, prior] = variances.map(|v| scale * v.sqrt());
+                let sampling = scale * (variances[0] - variances[1] - variances[2]).max(0.0).sqrt();
+                let parameter = match (slope, difficulties.len()) {
+                    (true, _) => "a".to_owned(),
+                    (false, 1) => "b".to_owned(),
+                    (false, _) => format!("b{}", r - difficulties.start + 1),
+                };
+                let prior_share = sources.prior_share[r].clamp(0.0, 1.0);
+                out.push(ErrorSource {
+                    item: item.clone(),
+                    parameter,
+                    se: whole,
+                    sampling,
+                    noise,
+                    prior,
+                    prior_share,
+                    drawn: scale * sources.drawn[r],
+                    leans_on_prior: !slope && self.leans(r),
+                });
+            }
+        }
+        out
+    }
+
+    /// Whether the prior has a part in an item's difficulty that is not small: more than a tenth of all that is known
+    /// about it, or it has drawn the estimate by more than a fifth of its standard error.
+    pub fn leans_on_prior(&self, item: usize) -> bool {
+        self.coordinates.difficulties(item).any(|r| self.leans(r))
+    }
+
+    fn leans(&self, r: usize) -> bool {
+        let Some(sources) = &self.sources else { return false };
+        let error = self.covariance[(r, r)].max(0.0).sqrt();
+        sources.prior_share[r] > LEANING || sources.drawn[r].abs() > DRAWN * error
     }
 
     /// Effect and standard error of each site; empty without effects.
@@ -116,7 +169,7 @@ impl Score2Result {
     /// Everything that a reader should know before using the numbers, with the names of items and sites.
     pub fn warnings(&self, items: &[String], sites: &[String]) -> Vec<Warning> {
         let mut warnings: Vec<Warning> =
-            [self.unfinished(), self.on_a_bound(items, sites), self.incomplete(sites)]
+            [self.unfinished(), self.on_a_bound(items, sites), self.leaning(items), self.incomplete(sites)]
                 .into_iter()
                 .flatten()
                 .collect();
@@ -145,6 +198,14 @@ impl Score2Result {
     }
 }
 
+/// Share of the prior in what is known about a difficulty at which an item is named: its precision over that of the result.
+/// With a prior SD of 2 that is a standard error of about 0.6.
+const LEANING: f64 = 0.1;
+
+/// Part of its standard error by which the prior has drawn a difficulty at which an item is named. An interval that is off
+/// by d standard errors holds the truth with probability Φ(1.96 − d) − Φ(−1.96 − d): 94.5 % at 0.2.
+const DRAWN: f64 = 0.2;
+
 /// Square roots of the diagonal.
 fn errors(covariance: &DMatrix<f64>) -> Vec<f64> {
     covariance.diagonal().iter().map(|v| v.max(0.0).sqrt()).collect()
@@ -152,8 +213,8 @@ fn errors(covariance: &DMatrix<f64>) -> Vec<f64> {
 
 /// `fit.json` of a private run. `names` are the items' names in the order of the design.
 pub fn fit(
-    plan: &Score2Plan,
-    result: &Score2Result,
+    plan: &PrivatePlan,
+    result: &PrivateResult,
     names: &[String],
     privacy: Privacy,
     codebook_hash: String,
@@ -202,7 +263,7 @@ pub fn fit(
         format: FORMAT.into(),
         model,
         effects: plan.effects.name().to_owned(),
-        algorithm: "score2".into(),
+        algorithm: plan.mechanism.name().into(),
         mode: "private".into(),
         n: plan.students(),
         loglik: None,
@@ -232,7 +293,7 @@ pub fn fit(
         curves: None,
         ability_histogram: None,
         diagnostics: Some(diagnostics::not_in_private()),
-        privacy: Some(privacy),
+        privacy: Some(Privacy { error_sources: result.error_sources(names), ..privacy }),
         codebook_hash,
         warnings: result.warnings(names, &site_names),
         seed: None,

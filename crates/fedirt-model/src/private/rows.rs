@@ -8,9 +8,10 @@ use super::PrivateError;
 use super::coordinates::Coordinates;
 use super::counts::Counts;
 use super::plan::{MissingAnswers, check_booklets, check_grid};
+use super::row_statistic::{RowStatistic, bound};
 use super::scorer::Scorer;
 use crate::design::Design;
-use crate::exchange::{Effects, triangle};
+use crate::exchange::Effects;
 use crate::quadrature::{Grid, GridSpec};
 use crate::responses::{MISSING, ResponseTable};
 use serde::{Deserialize, Serialize};
@@ -36,9 +37,9 @@ pub struct ScoreRequest {
     pub missing: MissingAnswers,
     /// Where scores are taken.
     pub theta: Vec<f64>,
-    /// W = L⁻¹ of the model's information L Lᵀ per student at θ: lower triangle, row by row.
-    pub whitening: Vec<f64>,
-    /// C: no row's whitened score may be longer.
+    /// What becomes of a row's score.
+    pub statistic: RowStatistic,
+    /// C: no row's statistic may be longer.
     pub clip: f64,
 }
 
@@ -57,14 +58,14 @@ impl ScoreRequest {
         Counts::new(self.missing, self.effects, self.sites, self.booklets.len())
     }
 
-    /// Checks that the parts fit together. No value of θ, W or C is refused: rows bear them all.
+    /// Checks that the parts fit together. No value of θ, statistic or C is refused: rows bear them all.
     fn check(&self, site: usize) -> Result<Coordinates, PrivateError> {
         let coordinates = self.coordinates()?;
         if site >= self.sites {
             return Err(PrivateError::Request("there are fewer sites than this one's number"));
         }
-        if self.theta.len() != coordinates.len() || self.whitening.len() != triangle(coordinates.len()) {
-            return Err(PrivateError::Request("parameters or whitening have the wrong length"));
+        if self.theta.len() != coordinates.len() || !self.statistic.fits(&coordinates) {
+            return Err(PrivateError::Request("parameters or statistic have the wrong length"));
         }
         Ok(coordinates)
     }
@@ -135,14 +136,15 @@ impl RowScoring<'_> {
     }
 }
 
-/// Calls `each` with W g_i for every row of the table, in order and unclipped; rows that do not count give zeros.
+/// Calls `each` with the statistic of every row of the table, in order and before any clipping; rows that do not count give
+/// zeros.
 ///
 /// Where complete rows are counted, their counts follow: a row that counts has a 1 in that of its site and booklet.
 ///
-/// Nothing here panics or fails because of a row or of the values of θ, W and C: hostile ones give NaN or huge
+/// Nothing here panics or fails because of a row or of the values of θ, statistic and C: hostile ones give NaN or huge
 /// numbers, which the clipper turns into a row of zeros or of length C. Malformed requests are refused before a row
 /// is looked at, so are weighted tables.
-pub fn each_whitened_score(
+pub fn each_row_statistic(
     table: &ResponseTable,
     site: usize,
     request: &ScoreRequest,
@@ -158,21 +160,13 @@ pub fn each_whitened_score(
         booklets: &request.booklets,
         missing: request.missing,
     };
-    let map = coordinates.compact(site);
     let (d, counts) = (coordinates.len(), request.counts());
-    let (mut g, mut out) = (vec![0.0; d], vec![0.0; d + counts.len()]);
+    let mut statistic = request.statistic.at_site(&coordinates, site, bound(request.clip, counts.any()));
+    let mut out = vec![0.0; d + counts.len()];
     scoring.each_score(table, |row| {
         out.fill(0.0);
         if let Some((booklet, score)) = row {
-            for (g, (from, factor)) in g.iter_mut().zip(&map) {
-                *g = score[*from] * factor;
-            }
-            let mut at = 0;
-            for r in 0..d {
-                let row = &request.whitening[at..=at + r];
-                out[r] = row.iter().zip(&g).map(|(w, g)| w * g).sum();
-                at += r + 1;
-            }
+            statistic.of(score, &mut out[..d]);
             if counts.any() {
                 out[d + counts.of(site, booklet)] = 1.0;
             }

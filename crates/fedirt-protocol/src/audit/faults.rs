@@ -5,7 +5,7 @@
 
 use super::sites::Sites;
 use crate::private::PrivateRefusal;
-use fedirt_model::private::each_whitened_score;
+use fedirt_model::private::{RowStatistic, each_row_statistic};
 use fedirt_privacy::audit::{Claim, RowId, Rows, Subject, Transcript};
 use fedirt_privacy::clip::Clipper;
 
@@ -118,6 +118,7 @@ impl Planted {
         };
         let Some((there, table)) = self.sites.table(site, rows) else { return Ok(None) };
         let mut request = self.sites.request(stage).clone();
+        request.clip *= factor;
         if self.fault == Fault::ProfiledEffect {
             // Difficulties down by s is ability up by s.
             let (coordinates, effect) = (request.coordinates()?, self.profile(site, stage, rows)?);
@@ -129,7 +130,7 @@ impl Planted {
         let mean = there.iter().map(|row| weight(*row)).sum::<f64>() / there.len().max(1) as f64;
         let mut clipper = Clipper::new(factor * lattice.clip(), lattice.step(), request.width()?)?;
         let mut position = 0..;
-        each_whitened_score(&table, site, &request, |row| {
+        each_row_statistic(&table, site, &request, |row| {
             let own = position.next().map_or(1.0, |row| weight(row) / mean);
             let own = if self.fault == Fault::WeightsNormalisedAtTheSite { own } else { 1.0 };
             let scaled: Vec<f64> = row.iter().map(|x| own * x).collect();
@@ -142,16 +143,12 @@ impl Planted {
     fn profile(&self, site: usize, stage: usize, rows: Rows) -> Result<f64, PrivateRefusal> {
         let mut request = self.sites.request(stage).clone();
         let coordinates = request.coordinates()?;
-        let mut at = 0;
-        for r in 0..coordinates.len() {
-            (0..=r).for_each(|c| request.whitening[at + c] = f64::from(u8::from(c == r)));
-            at += r + 1;
-        }
+        request.statistic = RowStatistic::scores(coordinates.len());
         let difficulties: Vec<usize> =
             (0..coordinates.design().len()).flat_map(|item| coordinates.difficulties(item)).collect();
         let Some((_, table)) = self.sites.table(site, rows) else { return Ok(0.0) };
         let (mut slope, mut information) = (0.0, 1.0);
-        each_whitened_score(&table, site, &request, |row| {
+        each_row_statistic(&table, site, &request, |row| {
             let score = -difficulties.iter().map(|at| row[*at]).sum::<f64>();
             slope += score;
             information += score * score;

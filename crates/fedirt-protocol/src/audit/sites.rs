@@ -12,7 +12,9 @@ use crate::declaration::Declaration;
 use crate::forecast::{PlannedStudy, StudyAtEpsilon};
 use crate::private::{Noise, PrivateRefusal, answer};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{MissingAnswers, PrivateError, Score2, Score2Step, ScoreRequest};
+use fedirt_model::private::{
+    MissingAnswers, PrivateCalibration, PrivateError, PrivateMethod, PrivateStep, RowStatistic, ScoreRequest,
+};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_privacy::accountant::{Delta, Epsilon, GaussianDp};
 use fedirt_privacy::audit::{Claim, Released, RowId, Rows, Subject, Transcript};
@@ -72,6 +74,7 @@ impl Sites {
             missing: MissingAnswers::Counted,
             booklets: Vec::new(),
             mixture: false,
+            method: PrivateMethod::default(),
             delta: DELTA,
             colluders,
         };
@@ -79,10 +82,10 @@ impl Sites {
         // Privacy must hold on any grid, and this one is quick.
         study.plan.grid.nodes = 21;
         study.terms.plan.population = study.plan.grid.into();
-        let (mut machine, first) = Score2::new(study.plan.clone())?;
+        let (mut machine, first) = PrivateCalibration::new(study.plan.clone())?;
         // Any sums lead to a second question; these are of the size of their noise.
         let sums: Vec<f64> = (0..first.width()?).map(|r| if r % 2 == 0 { 5.0 } else { -5.0 }).collect();
-        let Score2Step::Ask(second) = machine.advance(&sums)? else {
+        let PrivateStep::Ask(second) = machine.advance(&sums)? else {
             return Err(PrivateError::Plan("there is no second question".into()).into());
         };
         let noise = [study.noise(0)?, study.noise(1)?];
@@ -106,31 +109,40 @@ impl Sites {
     pub fn hostile(&self) -> Vec<(&'static str, Self)> {
         let theta = |x: f64| self.with_questions(|q| q.theta.fill(x));
         let one = |x: f64| self.with_questions(|q| q.theta[0] = x);
-        let whitening = |x: f64| self.with_questions(|q| q.whitening.fill(x));
-        let times = |x: f64| self.with_questions(|q| q.whitening.iter_mut().for_each(|w| *w *= x));
+        let statistic = |x: f64| self.with_questions(|q| q.statistic.numbers().for_each(|n| *n = x));
+        let times = |x: f64| self.with_questions(|q| q.statistic.amplify(x));
         let mixed = self.with_questions(|q| {
             let odd = [f64::NAN, f64::INFINITY, -f64::INFINITY, 1e308, -1e308, 1e-308, 0.0];
-            q.whitening.iter_mut().zip(odd.iter().cycle()).for_each(|(w, x)| *w = *x);
+            q.statistic.numbers().zip(odd.iter().cycle()).for_each(|(w, x)| *w = *x);
         });
+        let bent = |x: f64| {
+            self.with_questions(|q| match &mut q.statistic {
+                RowStatistic::Whitened(_) => {}
+                RowStatistic::Optimal { curvature, .. } => curvature.fill(x),
+            })
+        };
         vec![
             ("parameters that are no numbers", theta(f64::NAN)),
             ("infinite parameters", theta(f64::INFINITY)),
             ("huge parameters", theta(1e308)),
             ("a slope of e^700", one(700.0)),
             ("one parameter −∞", one(f64::NEG_INFINITY)),
-            ("whitening that is no number", whitening(f64::NAN)),
-            ("infinite whitening", whitening(f64::INFINITY)),
-            ("huge whitening", whitening(1e308)),
-            ("whitening × 1e6", times(1e6)),
-            ("whitening × 1e150", times(1e150)),
-            ("whitening of all kinds", mixed),
+            ("a statistic that is no number", statistic(f64::NAN)),
+            ("an infinite statistic", statistic(f64::INFINITY)),
+            ("a huge statistic", statistic(1e308)),
+            ("the statistic × 1e6", times(1e6)),
+            ("the statistic × 1e150", times(1e150)),
+            ("a statistic of all kinds", mixed),
+            ("a bound that is lifted", bent(0.0)),
+            ("a bound that is turned round", bent(-1.0)),
+            ("a bound that is no number", bent(f64::NAN)),
             ("another clipping norm", self.with_questions(|q| q.clip = 1e300)),
         ]
     }
 
-    /// The same sites under a whitening so large that every row has the full norm: what tells a student best.
+    /// The same sites under a statistic so large that every row has the full norm: what tells a student best.
     pub fn amplified(&self) -> Self {
-        self.with_questions(|q| q.whitening.iter_mut().for_each(|w| *w *= 1e6))
+        self.with_questions(|q| q.statistic.amplify(1e6))
     }
 
     /// The terms of the study.

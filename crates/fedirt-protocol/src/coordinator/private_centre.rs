@@ -8,18 +8,18 @@ use crate::private::{self, PrivateRefusal};
 use crate::statement::statement;
 use crate::terms::Terms;
 use fedirt_model::fit::Covariance;
-use fedirt_model::private::{Score2, Score2Plan, Score2Step};
+use fedirt_model::private::{PrivateCalibration, PrivatePlan, PrivateStep};
 
 /// The machine of score2, with the plan of its cohort.
 pub(crate) struct PrivateCentre {
-    plan: Score2Plan,
-    machine: Score2,
+    plan: PrivatePlan,
+    machine: PrivateCalibration,
     stage: usize,
 }
 
 impl PrivateCentre {
-    pub(super) fn new(plan: Score2Plan) -> Result<(Self, Question), PrivateRefusal> {
-        let (machine, request) = Score2::new(plan.clone())?;
+    pub(super) fn new(plan: PrivatePlan) -> Result<(Self, Question), PrivateRefusal> {
+        let (machine, request) = PrivateCalibration::new(plan.clone())?;
         Ok((Self { plan, machine, stage: 0 }, Question::Scores { stage: 0, request }))
     }
 
@@ -29,10 +29,10 @@ impl PrivateCentre {
         let sums = noise.lattice.decode(total);
         self.stage += 1;
         match self.machine.advance_with_noise(&sums, noise.sum_sd())? {
-            Score2Step::Ask(request) => {
+            PrivateStep::Ask(request) => {
                 Ok(Next::Ask(Box::new(Question::Scores { stage: self.stage, request: *request })))
             }
-            Score2Step::Done(result) => {
+            PrivateStep::Done(result) => {
                 let names: Vec<String> = terms.plan.items.iter().map(|item| item.name.clone()).collect();
                 let sites: Vec<String> = self.plan.sites.iter().map(|site| site.name.clone()).collect();
                 let (statement, version) =

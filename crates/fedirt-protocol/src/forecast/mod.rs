@@ -7,7 +7,7 @@ pub use planned::{PlannedStudy, StudyAtEpsilon};
 pub use remarks::{Remark, remarks};
 
 use crate::private::PrivateRefusal;
-use fedirt_model::private::{Forecast, Score2Result, typical};
+use fedirt_model::private::{Expectation, Forecast, PrivateResult, typical};
 use serde::Serialize;
 
 /// Root mean squares of standard errors; none where there is no such parameter.
@@ -23,7 +23,7 @@ pub struct Errors {
 
 impl Errors {
     /// Of a result.
-    pub fn of(result: &Score2Result) -> Self {
+    pub fn of(result: &PrivateResult) -> Self {
         let items = result.items();
         let a: Vec<f64> = items.iter().filter_map(|item| item.se_a).collect();
         let b: Vec<f64> = items.iter().flat_map(|item| item.se_b.clone()).collect();
@@ -31,6 +31,16 @@ impl Errors {
         Self { a: size(&a), b: size(&b).unwrap_or(0.0), s: size(&s) }
     }
 }
+
+impl Errors {
+    /// Mean squared errors of slopes, difficulties and effects together.
+    pub fn total(&self) -> f64 {
+        [self.a, Some(self.b), self.s].into_iter().flatten().map(|se| se * se).sum()
+    }
+}
+
+/// Squared errors of so many times those without noise make a plan unusable.
+pub const UNUSABLE: f64 = 3.0;
 
 /// Root mean square, of something.
 fn size(x: &[f64]) -> Option<f64> {
@@ -50,6 +60,8 @@ pub struct Expected {
     pub noise_ratio: f64,
     /// Standard errors as the fit would report them, priors included.
     pub reported: Errors,
+    /// Their squares, summed over slopes, difficulties and effects, over those without noise.
+    pub over_no_noise: f64,
     /// Standard errors from the sums alone.
     pub sums_alone: Errors,
 }
@@ -87,7 +99,7 @@ pub fn outlook(
     guess: Option<&Guess>,
     epsilons: &[f64],
 ) -> Result<Outlook, PrivateRefusal> {
-    // Neither the clipping norm nor the moments depend on ε.
+    // The clipping norm does not depend on ε.
     let plan = StudyAtEpsilon::new(planned, epsilons.first().copied().unwrap_or(1.0))?.plan;
     let theta = match guess {
         Some(guess) => {
@@ -105,22 +117,24 @@ pub fn outlook(
         })
         .collect::<Result<Vec<_>, PrivateRefusal>>()?;
     let forecast = Forecast::new(&plan, &theta)?;
+    let without_noise = Errors::of(&forecast.without_noise()?);
     let expected = |(epsilon, mu, noise_sd): (f64, f64, [f64; 2])| {
-        let reported = forecast.private(noise_sd)?;
+        let Expectation { reported, sums_alone } = forecast.at(noise_sd)?;
         Ok(Expected {
             epsilon,
             mu,
             noise_sd,
             noise_ratio: reported.noise_ratio,
             reported: Errors::of(&reported),
-            sums_alone: Errors::of(&forecast.sums_alone(noise_sd)?),
+            over_no_noise: Errors::of(&reported).total() / without_noise.total(),
+            sums_alone: Errors::of(&sums_alone),
         })
     };
     Ok(Outlook {
         students: plan.students(),
         width: plan.width()?,
         clip: plan.clip()?,
-        without_noise: Errors::of(&forecast.without_noise()?),
+        without_noise,
         maximum_likelihood: Errors::of(&forecast.maximum_likelihood()?),
         private: studies.into_iter().map(expected).collect::<Result<_, PrivateRefusal>>()?,
     })

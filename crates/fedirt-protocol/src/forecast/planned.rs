@@ -6,7 +6,7 @@ use crate::{SiteId, StudyId};
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::design::{Design, DesignItem, MAX_CATEGORIES};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{MissingAnswers, PrivateError, Score2Plan};
+use fedirt_model::private::{MissingAnswers, PrivateError, PrivateMethod, PrivatePlan};
 use fedirt_model::quadrature::GridSpec;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::Thresholds;
@@ -28,6 +28,8 @@ pub struct PlannedStudy {
     pub booklets: Vec<Vec<usize>>,
     /// Whether rows that are all lowest or all highest are modelled apart.
     pub mixture: bool,
+    /// What is summed, and what is believed before any data.
+    pub method: PrivateMethod,
     /// δ.
     pub delta: f64,
     /// Sites that may work with the coordinator.
@@ -40,7 +42,7 @@ pub struct StudyAtEpsilon {
     /// The terms, with nobody invited yet.
     pub terms: Terms,
     /// The calibration.
-    pub plan: Score2Plan,
+    pub plan: PrivatePlan,
 }
 
 impl StudyAtEpsilon {
@@ -62,13 +64,15 @@ impl StudyAtEpsilon {
             missing: planned.missing,
             site_sd: planned.site_sd,
             booklets: planned.booklets.clone(),
+            method: planned.method,
             seed: 1,
         };
         // One site has no effect of its own.
         let effects = if planned.sites.len() < 2 { Effects::None } else { planned.effects };
-        let mut plan = Score2Plan::new(design, effects, planned.sites.clone(), private.mu()?)?;
+        let mut plan = PrivatePlan::new(design, effects, planned.sites.clone(), private.mu()?)?;
         plan.grid = GridSpec::default();
         (plan.site_sd, plan.missing, plan.mixture) = (planned.site_sd, planned.missing, planned.mixture);
+        (plan.mechanism, plan.prior.difficulty_sd) = (planned.method.mechanism, planned.method.difficulty_sd);
         if !planned.booklets.is_empty() {
             let parts = planned.booklets.len() as u64;
             plan.booklets.clone_from(&planned.booklets);

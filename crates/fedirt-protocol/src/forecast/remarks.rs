@@ -1,6 +1,6 @@
 //! What a forecast means: what may keep a planned study from the results that it expects.
 
-use super::{Expected, Outlook, PlannedStudy};
+use super::{Expected, Outlook, PlannedStudy, UNUSABLE};
 use fedirt_model::private::Prior;
 use fedirt_privacy::accountant::Delta;
 
@@ -10,6 +10,13 @@ const USEFUL: f64 = 0.5;
 /// Something that a forecast shows and numbers alone do not tell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
+    /// Too much noise for results of any use.
+    Unusable {
+        /// At these ε.
+        epsilons: Vec<f64>,
+        /// The largest of the squared errors over those without noise.
+        ratio: f64,
+    },
     /// The noise outweighs the sampling error.
     NoiseOutweighs {
         /// At these ε.
@@ -51,6 +58,11 @@ impl Remark {
     pub fn told(&self, without_effects: &str) -> String {
         let list = |epsilons: &[f64]| epsilons.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
         match self {
+            Self::Unusable { epsilons, ratio } => format!(
+                "unusable at ε = {}: squared errors up to {ratio:.1} times those without privacy are expected, and more than {UNUSABLE} \
+                 leaves little that could be used. Choose a larger ε, fewer items or sites, or more students.",
+                list(epsilons)
+            ),
             Self::NoiseOutweighs { epsilons, ratio } => format!(
                 "warning: at ε = {} the noise outweighs the sampling error (ratio of variances up to {ratio:.1}, above 1): intervals will be \
                  too short, and estimates lean on their priors. Fewer items or sites, more students or a larger ε help.",
@@ -82,12 +94,16 @@ impl Remark {
 
 /// Everything that may keep a planned study from the results that it expects.
 pub fn remarks(planned: &PlannedStudy, found: &Outlook) -> Vec<Remark> {
-    let prior = Prior::default();
+    let prior = Prior { difficulty_sd: planned.method.difficulty_sd, ..Prior::default() };
     let mut out = Vec::new();
     let those = |bad: &dyn Fn(&Expected) -> bool| -> Vec<&Expected> {
         found.private.iter().filter(|at| bad(at)).collect()
     };
     let epsilons = |those: &[&Expected]| those.iter().map(|at| at.epsilon).collect::<Vec<f64>>();
+    let unusable = those(&|at| at.over_no_noise > UNUSABLE);
+    if let Some(ratio) = unusable.iter().map(|at| at.over_no_noise).reduce(f64::max) {
+        out.push(Remark::Unusable { epsilons: epsilons(&unusable), ratio });
+    }
     let noisy = those(&|at| at.noise_ratio > 1.0);
     if let Some(worst) = noisy.first() {
         out.push(Remark::NoiseOutweighs { epsilons: epsilons(&noisy), ratio: worst.noise_ratio });

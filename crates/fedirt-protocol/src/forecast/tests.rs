@@ -2,7 +2,7 @@
 
 use super::*;
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::MissingAnswers;
+use fedirt_model::private::{MissingAnswers, PrivateMechanism, PrivateMethod};
 use fedirt_privacy::accountant::{Delta, GaussianDp};
 
 fn planned(items: usize, sites: usize, each: u64) -> PlannedStudy {
@@ -14,6 +14,7 @@ fn planned(items: usize, sites: usize, each: u64) -> PlannedStudy {
         missing: MissingAnswers::Wrong,
         booklets: Vec::new(),
         mixture: false,
+        method: PrivateMethod::default(),
         delta: 1e-6,
         colluders: 0,
     }
@@ -30,6 +31,35 @@ fn many_small_schools_cannot_have_effects() {
     let none = outlook(&PlannedStudy { effects: Effects::None, ..planned(15, 50, 7) }, None, &[1.0]).unwrap();
     assert!(none.private[0].reported.s.is_none());
     assert!(none.private[0].sums_alone.b < found.private[0].sums_alone.b);
+}
+
+/// Three times the squared error of a fit without noise is called unusable, in words, and only that.
+#[test]
+fn a_plan_that_tells_too_little_is_called_unusable() {
+    let small = planned(10, 5, 60);
+    let found = outlook(&small, None, &[1.0, 6.0]).unwrap();
+    let by_hand = |at: &Expected| at.reported.total() / found.without_noise.total();
+    assert!(found.private.iter().all(|at| (at.over_no_noise - by_hand(at)).abs() < 1e-12));
+    let (strict, light) = (found.private[0].over_no_noise, found.private[1].over_no_noise);
+    assert!(strict > UNUSABLE && light < UNUSABLE, "{strict} {light}");
+    let told: Vec<String> = remarks(&small, &found).iter().map(|r| r.told("none")).collect();
+    assert!(told[0].starts_with("unusable at ε = 1:"), "{told:?}");
+    let large = planned(10, 5, 2000);
+    let found = outlook(&large, None, &[1.0]).unwrap();
+    assert!(!remarks(&large, &found).iter().any(|r| matches!(r, Remark::Unusable { .. })));
+}
+
+/// The optimal statistic promises a smaller error than score2 at the same noise, and keeps it for long tests.
+#[test]
+fn the_optimal_statistic_is_better_than_score2() {
+    for (items, sites, each) in [(8, 5, 200), (25, 4, 250)] {
+        let optimal = planned(items, sites, each);
+        let method = PrivateMethod { mechanism: PrivateMechanism::Score2, ..optimal.method };
+        let score2 = PlannedStudy { method, ..optimal.clone() };
+        let of = |planned: &PlannedStudy| outlook(planned, None, &[1.0]).unwrap().private[0].reported.total();
+        let ratio = of(&optimal) / of(&score2);
+        assert!((0.6..0.97).contains(&ratio), "{items} items: {ratio}");
+    }
 }
 
 #[test]

@@ -229,6 +229,9 @@ impl StudyPlan {
         if !(privacy.site_sd.is_finite() && privacy.site_sd >= 0.0) {
             problems.push(PlanField::SiteSd.wrong("privacy.site_sd: a number of 0 or more is needed"));
         }
+        if !(privacy.difficulty_sd.is_finite() && privacy.difficulty_sd > 0.0) {
+            problems.push(PlanField::DifficultySd.wrong("privacy.difficulty_sd: a number above 0 is needed"));
+        }
         if self.model.effects == Effects::Random {
             problems.push(PlanField::Effects.wrong("model.effects: private knows fixed and none"));
         }

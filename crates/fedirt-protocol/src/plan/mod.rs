@@ -2,10 +2,12 @@
 //! hash, and every signature of the study covers it.
 
 mod check;
+mod level;
 mod template;
 mod words;
 
-pub use template::template;
+pub use level::PrivacyLevel;
+pub use template::{template, template_at};
 pub use words::WHAT_SECURE_KEEPS;
 
 use crate::private::PrivateTerms;
@@ -15,7 +17,7 @@ use fedirt_model::code_set::MergedCode;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::name_in_first_format;
 use fedirt_model::population::{Family, Population};
-use fedirt_model::private::{MissingAnswers, ROUND_SHARES};
+use fedirt_model::private::{MissingAnswers, PrivateMechanism, PrivateMethod, ROUND_SHARES};
 use fedirt_model::quadrature::{GridSpec, Weighting};
 use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::statistics::Mode;
@@ -217,6 +219,27 @@ pub struct PrivacyPlan {
     /// Without site effects: SD of ability between sites.
     #[serde(default)]
     pub site_sd: f64,
+    /// What is summed. A plan that does not say it is of the time when there was only score2.
+    #[serde(default = "first_mechanism")]
+    pub mechanism: PrivateMechanism,
+    /// SD of difficulties before any data. A plan that does not say it means 1, as plans did.
+    #[serde(default = "first_difficulty_sd")]
+    pub difficulty_sd: f64,
+}
+
+impl PrivacyPlan {
+    /// What is summed, and what is believed before any data.
+    pub fn method(&self) -> PrivateMethod {
+        PrivateMethod { mechanism: self.mechanism, difficulty_sd: self.difficulty_sd }
+    }
+}
+
+fn first_mechanism() -> PrivateMechanism {
+    PrivateMethod::of_first_plans().mechanism
+}
+
+fn first_difficulty_sd() -> f64 {
+    PrivateMethod::of_first_plans().difficulty_sd
 }
 
 fn usual_delta() -> f64 {
@@ -347,6 +370,8 @@ pub enum PlanField {
     Delta,
     /// `privacy.site_sd`.
     SiteSd,
+    /// `privacy.difficulty_sd`.
+    DifficultySd,
     /// `[[booklet]]`.
     Booklets,
     /// `[risks]`.
@@ -446,6 +471,7 @@ impl StudyPlan {
             missing: privacy.missing_answers,
             site_sd: privacy.site_sd,
             booklets: self.booklets.iter().map(sorted).collect(),
+            method: privacy.method(),
             seed: 1,
         })
     }

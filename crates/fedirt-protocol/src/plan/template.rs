@@ -1,10 +1,21 @@
 //! A plan to start from, with every field explained.
 
-use super::{PlanItem, usual_colluders};
+use super::{PlanItem, PrivacyLevel, usual_colluders};
 use fedirt_model::statistics::Mode;
 
-/// A commented plan for a study, some sites and some items.
+/// A commented plan for a study, some sites and some items; a private one at the strictest level.
 pub fn template(study: &str, mode: Mode, sites: &[String], items: &[PlanItem], students: u64) -> String {
+    template_at(study, (mode, PrivacyLevel::default()), sites, items, students)
+}
+
+/// The same at a level, which counts in a private study.
+pub fn template_at(
+    study: &str,
+    (mode, level): (Mode, PrivacyLevel),
+    sites: &[String],
+    items: &[PlanItem],
+    students: u64,
+) -> String {
     let quoted: Vec<String> = sites.iter().map(|site| text(site)).collect();
     let secure = mode == Mode::Secure;
     let mut out = format!(
@@ -82,7 +93,7 @@ lost_site_is_revealed = false
 "#,
         study = text(study),
         diagnostics = if mode == Mode::Private { "" } else { DIAGNOSTICS },
-        privacy = if mode == Mode::Private { PRIVACY } else { "" },
+        privacy = if mode == Mode::Private { privacy(level) } else { String::new() },
         mode = mode.name(),
         sites = quoted.join(", "),
         colluders = usual_colluders(sites.len()),
@@ -115,11 +126,19 @@ const DIAGNOSTICS: &str = r#"# Sums that sites send once, at the estimates, to s
 diagnostics = ["reliability", "item_fit", "q3", "scores", "pairs"]
 "#;
 
-const PRIVACY: &str = r#"[privacy]
-# What may be learned about any one student: 1 is strong, 8 is weak. `fedirt privacy plan` tells which standard
-# errors to expect.
-epsilon = 1.0
-# Smaller than one in ten times the number of students.
+fn privacy(level: PrivacyLevel) -> String {
+    let named: Vec<String> =
+        PrivacyLevel::ALL.iter().map(|l| format!("{} ({})", l.epsilon(), l.name())).collect();
+    format!(
+        "[privacy]\n# What may be learned about any one student: {}, or another number.\n",
+        named.join(", ")
+    ) + &format!(
+        "# `fedirt privacy plan` tells which standard errors to expect.\nepsilon = {:?}\n",
+        level.epsilon()
+    ) + PRIVACY
+}
+
+const PRIVACY: &str = r#"# Smaller than one in ten times the number of students.
 delta = 1e-6
 # Model rows that are all wrong or all right apart (students who gave up, or copied).
 mixture = false
@@ -127,6 +146,12 @@ mixture = false
 missing_answers = "counted"
 # With effects = "none": SD of ability between sites.
 site_sd = 0.0
+# What is summed: "optimal" (scores bounded so that the error is smallest) or "score2" (whitened scores that are cut). Both
+# cost the same epsilon and delta.
+mechanism = "optimal"
+# Difficulties are thought to lie around 0 with this SD before any data. Very easy and hard items lean on it: results
+# name them. (Plans that do not say it are older, and mean 1.)
+difficulty_sd = 2.0
 # Where students were given different items, list the booklets:
 # [[booklet]]
 # name = "A"

@@ -74,6 +74,12 @@ impl StudyPlan {
             words.push("Risk: with three sites, each can see the sum of the other two.".into());
         }
         if let (Mode::Private, Some(privacy)) = (self.mode, &self.privacy) {
+            words.push(format!(
+                "What is summed (mechanism {}): {}. Before any data difficulties are thought to lie around 0 with an SD of {}; results name the items that lean on this.",
+                privacy.mechanism.name(),
+                privacy.mechanism.meaning(),
+                privacy.difficulty_sd
+            ));
             if !self.booklets.is_empty() {
                 words.push("How many rows each site has of each booklet is told exactly, and so is, in effect, which booklet a row falls into: a row belongs to the smallest that holds its answers. ε does not cover this.".into());
             }

@@ -8,7 +8,7 @@ use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::FitItem;
 use fedirt_model::population::Population;
-use fedirt_model::private::MissingAnswers;
+use fedirt_model::private::{MissingAnswers, PrivateMethod};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::Thresholds;
@@ -81,6 +81,7 @@ fn private() -> PrivateTerms {
         missing: MissingAnswers::Wrong,
         site_sd: 0.0,
         booklets: Vec::new(),
+        method: PrivateMethod::default(),
         seed: 1,
     }
 }

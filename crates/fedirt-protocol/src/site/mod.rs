@@ -24,7 +24,7 @@ use crate::policy::Policy;
 use crate::terms::Terms;
 use crate::{Timestamp, codec};
 use fedirt_model::fit::Fit;
-use fedirt_model::private::Score2Plan;
+use fedirt_model::private::PrivatePlan;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::{EffectEstimate, Site};
 use fedirt_model::statistics::Statistic;
@@ -123,7 +123,7 @@ pub struct SiteMachine {
     pinned: Option<Pinned>,
     /// What `private` derives for the last cohort from the terms and the pinned declarations: a cache, because finding the
     /// noise that keeps an ε takes longer than a round.
-    private_plan: Option<(BTreeSet<SiteId>, Arc<Score2Plan>)>,
+    private_plan: Option<(BTreeSet<SiteId>, Arc<PrivatePlan>)>,
     /// The latest hello, question and answer.
     attempts: Attempts,
     /// What has left this site in this study.

@@ -8,7 +8,7 @@ use crate::policy::{self, Approval};
 use crate::private::{self, Noise, PrivateRefusal};
 use crate::{answerable, codec, coverage, encoding};
 use fedirt_model::exchange::Request;
-use fedirt_model::private::{Score2Plan, ScoreRequest};
+use fedirt_model::private::{PrivatePlan, ScoreRequest};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{BoundCohort, Cohort, SignedHello, SiteId, suppress};
 use rand::CryptoRng;
@@ -218,7 +218,7 @@ impl SiteMachine {
         stage: usize,
         question: &ScoreRequest,
         cohort: &BTreeSet<SiteId>,
-    ) -> Result<(Arc<Score2Plan>, Noise), Refusal> {
+    ) -> Result<(Arc<PrivatePlan>, Noise), Refusal> {
         let pinned = self.pinned.as_ref().ok_or(Refusal::Mismatch("no roster is pinned"))?;
         let plan = match &self.private_plan {
             Some((whose, plan)) if whose == cohort => plan.clone(),

@@ -3,7 +3,7 @@
 use super::Refusal;
 use crate::message::{Broadcast, SharedRoster, ToCoordinator, Turn};
 use crate::private::Noise;
-use fedirt_model::private::Score2Plan;
+use fedirt_model::private::PrivatePlan;
 use fedirt_privacy::secure::{BoundCohort, RoundKey, SiteId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(super) struct Opening {
     /// The cohort and the broadcast, to which the masks are bound (not in `plain`).
     pub(super) bound: Option<BoundCohort>,
     /// What hides the answer (`private`).
-    pub(super) noise: Option<(Arc<Score2Plan>, Noise)>,
+    pub(super) noise: Option<(Arc<PrivatePlan>, Noise)>,
 }
 
 /// A hello that was said, with its key until the round is answered.

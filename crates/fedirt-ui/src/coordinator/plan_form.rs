@@ -275,7 +275,11 @@ fn field_of(field: PlanField) -> &'static str {
         PlanField::SiteSd => "site_sd",
         PlanField::Booklets => "booklets",
         // The form sets these values itself.
-        PlanField::Format | PlanField::Population | PlanField::Privacy | PlanField::Risks => "",
+        PlanField::Format
+        | PlanField::Population
+        | PlanField::Privacy
+        | PlanField::DifficultySd
+        | PlanField::Risks => "",
     }
 }
 

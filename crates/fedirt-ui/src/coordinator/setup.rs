@@ -16,11 +16,9 @@ use fedirt_model::exchange::Effects;
 use fedirt_model::items::MODELS;
 use fedirt_model::quadrature::Weighting;
 use fedirt_model::statistics::Mode;
-use fedirt_protocol::plan::StudyPlan;
+use fedirt_protocol::plan::{PrivacyLevel, StudyPlan};
 use std::sync::Arc;
 
-/// Values of ε in the forecast beside the form.
-const EPSILONS: [f64; 5] = [0.5, 1.0, 2.0, 4.0, 8.0];
 /// Number of items times sites beyond which a forecast would take too long for a page.
 const LARGE: usize = 20_000;
 
@@ -226,7 +224,7 @@ async fn follows(text: String, plan: &StudyPlan) -> Follows {
                     .into(),
             );
         } else {
-            let mut list = EPSILONS.to_vec();
+            let mut list = PrivacyLevel::ALL.map(PrivacyLevel::epsilon).to_vec();
             list.extend(plan.privacy.as_ref().map(|p| p.epsilon));
             list.sort_by(f64::total_cmp);
             list.dedup();

@@ -5,7 +5,6 @@ use super::matrix::Matrix;
 use super::non_negative::{Solution, Stop, non_negative};
 use super::vectors::norm;
 use super::whole::rounded as rounded_counts;
-use fedirt_model::exchange::Request;
 
 /// The numbers of one exchange, and what a student of each pattern adds to them.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,27 +18,23 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// What was sent in answer to a request, by one site or as a sum over so many; `students` are those of all sites.
+    /// What was sent in answer to a request, by one site or as a sum over so many, each number rounded to its step;
+    /// `students` are those of all sites.
     pub(super) fn new(
-        request: &Request,
         told: Vec<f64>,
+        steps: &[f64],
         by_pattern: Matrix,
         sites: usize,
         students: f64,
     ) -> Self {
-        let steps = request.tensors().into_iter().flat_map(|tensor| {
-            // As many fraction bits as the bound of the whole study leaves, at most 44.
-            let bound = tensor.bound.largest * students;
-            let bits = (61.0 - bound.max(1.0).log2().ceil()).min(44.0);
-            std::iter::repeat_n((-bits).exp2(), tensor.len())
-        });
         let mut size = vec![0.0; told.len()];
         for column in by_pattern.each() {
             size.iter_mut().zip(column).for_each(|(s, x)| *s += x.abs() / by_pattern.columns() as f64);
         }
         let precision = steps
+            .iter()
             .zip(size)
-            .map(|(step, size)| (rounding_sd(step) * (sites as f64).sqrt()).hypot(DOUBLE * students * size))
+            .map(|(step, size)| (rounding_sd(*step) * (sites as f64).sqrt()).hypot(DOUBLE * students * size))
             .collect();
         Self { told, by_pattern, precision }
     }

@@ -14,6 +14,8 @@ use fedirt_model::questions::Ask;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::Simulated;
 use fedirt_model::site::Site;
+use fedirt_protocol::declaration::Bounds;
+use fedirt_protocol::encoding::{self, Precision};
 
 /// Largest gradient per student at which a run ends.
 const TOLERANCE: f64 = 1e-6;
@@ -37,7 +39,11 @@ pub(super) fn attack(condition: &Condition, seed: u64) -> Result<Vec<AttackRecor
     let students: f64 = truth.iter().sum();
     let model = probabilities(&transcript.fitted(SCHOOL)?);
     let expected: Vec<f64> = model.iter().map(|p| p * students).collect();
-    let seen = CoordinatorView { data: &data, transcript: &transcript, pooled };
+    let precision = match condition.protocol {
+        Protocol::Secure => Precision::Needed { tolerance: TOLERANCE },
+        Protocol::Published | Protocol::PublishedSums | Protocol::Private => Precision::Full,
+    };
+    let seen = CoordinatorView { data: &data, transcript: &transcript, pooled, precision };
     let sheet = AttackTarget { condition, seed, truth: &truth, guess: Rows::new(&expected, &truth) };
     match condition.protocol {
         Protocol::Secure => sheet.newton(&seen),
@@ -50,21 +56,30 @@ struct CoordinatorView<'a> {
     data: &'a Simulated,
     transcript: &'a Transcript,
     pooled: bool,
+    precision: Precision,
 }
 
 impl CoordinatorView<'_> {
-    fn told(&self, exchange: &Exchange) -> Vec<f64> {
-        if self.pooled { exchange.sum() } else { exchange.of_site(SCHOOL) }
+    /// The numbers with as many digits as the mode sends, and the step of each.
+    fn told(&self, exchange: &Exchange) -> Result<(Vec<f64>, Vec<f64>), StudyError> {
+        let bounds = Bounds {
+            students: self.data.truth.students() as u64,
+            sites: self.data.tables.len() as u64,
+            largest_weight: 1,
+        };
+        let steps = encoding::steps(&exchange.request, bounds, self.precision)?;
+        let told = if self.pooled { exchange.sum(&steps) } else { exchange.of_site(SCHOOL) };
+        Ok((told, steps))
     }
 
-    fn block(&self, exchange: &Exchange, mut by_pattern: Matrix) -> Block {
-        let told = self.told(exchange);
+    fn block(&self, exchange: &Exchange, mut by_pattern: Matrix) -> Result<Block, StudyError> {
+        let (told, steps) = self.told(exchange)?;
         if told.len() < by_pattern.rows() {
             // Sums have no room for what is kept by site: it stands last.
             by_pattern = by_pattern.top(told.len());
         }
         let sites = if self.pooled { self.data.tables.len() } else { 1 };
-        Block::new(&exchange.request, told, by_pattern, sites, self.data.truth.students() as f64)
+        Ok(Block::new(told, &steps, by_pattern, sites, self.data.truth.students() as f64))
     }
 }
 
@@ -84,7 +99,7 @@ impl AttackTarget<'_> {
         let mut blocks = Vec::new();
         for exchange in exchanges.iter().take(most) {
             let point = asked(&exchange.request, SCHOOL).ok_or(StudyError::NoPoint)?;
-            blocks.push(seen.block(exchange, published(&point)));
+            blocks.push(seen.block(exchange, published(&point))?);
         }
         let mut records = Vec::new();
         let run = exchanges.len();
@@ -108,7 +123,7 @@ impl AttackTarget<'_> {
                 _ => &mut opening,
             };
             let by_pattern = answers(&exchange.request, self.condition.items)?;
-            kind.push(seen.block(exchange, by_pattern));
+            kind.push(seen.block(exchange, by_pattern)?);
         }
         let mut records = Vec::new();
         let mut found = None;

@@ -11,7 +11,7 @@ use crate::StudyError;
 use crate::private::release;
 use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::private::{
-    Score2, Score2Plan, Score2Result, Score2Step, ScoreRequest, each_whitened_score,
+    PrivateCalibration, PrivatePlan, PrivateResult, PrivateStep, ScoreRequest, each_row_statistic,
 };
 use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::ResponseTable;
@@ -85,7 +85,7 @@ impl Run {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         // The first stream draws the parameters.
         rng.set_stream(1);
-        let (mut machine, mut request) = Score2::new(plan)?;
+        let (mut machine, mut request) = PrivateCalibration::new(plan)?;
         let mut blocks = Vec::new();
         for sd in noise {
             let told = release(&data.tables, &request, sd, &mut rng)?;
@@ -93,8 +93,8 @@ impl Run {
             let step = machine.advance(&told)?;
             blocks.push(Block { precision: vec![sd; told.len()], told, by_pattern });
             match step {
-                Score2Step::Ask(next) => request = *next,
-                Score2Step::Done(result) => return Ok(Self { blocks, model: fitted(&result) }),
+                PrivateStep::Ask(next) => request = *next,
+                PrivateStep::Done(result) => return Ok(Self { blocks, model: fitted(&result) }),
             }
         }
         Err(StudyError::NoClosing)
@@ -111,18 +111,18 @@ impl Run {
     }
 }
 
-fn plan(condition: &Condition, data: &Simulated, mu: f64) -> Result<Score2Plan, StudyError> {
+fn plan(condition: &Condition, data: &Simulated, mu: f64) -> Result<PrivatePlan, StudyError> {
     let item = |column| DesignItem { column, model: "2pl".into(), codes: vec![0, 1] };
     let design = Design::try_from((0..condition.items).map(item).collect::<Vec<_>>())?;
     let sites = data.truth.sites.iter().map(|s| (s.name.clone(), s.n as u64)).collect();
-    Ok(Score2Plan::new(design, condition.effects, sites, mu)?)
+    Ok(PrivatePlan::new(design, condition.effects, sites, mu)?)
 }
 
 /// What a student of each pattern adds to a release.
 fn clipped(request: &ScoreRequest, items: usize) -> Result<Matrix, StudyError> {
     let table = ResponseTable::new(1 << items, items, cells(items))?;
     let mut out = Vec::new();
-    each_whitened_score(&table, 0, request, |row| {
+    each_row_statistic(&table, 0, request, |row| {
         let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
         let factor = (request.clip / norm).min(1.0);
         out.extend(row.iter().map(|x| x * factor));
@@ -131,7 +131,7 @@ fn clipped(request: &ScoreRequest, items: usize) -> Result<Matrix, StudyError> {
 }
 
 /// The probability of each pattern by the published estimates.
-fn fitted(result: &Score2Result) -> Vec<f64> {
+fn fitted(result: &PrivateResult) -> Vec<f64> {
     let items = result.items();
     let psi = items.iter().flat_map(|item| [item.a, item.d.first().copied().unwrap_or(0.0)]).collect();
     probabilities(&Point { psi, effect: 0.0, grid: GridSpec::default() })

@@ -29,14 +29,15 @@ impl Exchange {
         self.answers[site].iter().flat_map(|(_, numbers)| numbers).copied().collect()
     }
 
-    /// The opened sum over all sites: what `secure` shows.
-    pub(super) fn sum(&self) -> Vec<f64> {
+    /// The opened sum over all sites, of numbers that were rounded to these steps: what `secure` shows.
+    pub(super) fn sum(&self, steps: &[f64]) -> Vec<f64> {
         let mut total: Vec<f64> = Vec::new();
         for answer in &self.answers {
             let summed = answer.iter().filter(|(s, _)| s.combination == Combination::Sum);
             let numbers: Vec<f64> = summed.flat_map(|(_, numbers)| numbers).copied().collect();
             total.resize(numbers.len(), 0.0);
-            total.iter_mut().zip(numbers).for_each(|(t, x)| *t += x);
+            let rounded = numbers.iter().zip(steps).map(|(x, step)| (x / step).round() * step);
+            total.iter_mut().zip(rounded).for_each(|(t, x)| *t += x);
         }
         total
     }

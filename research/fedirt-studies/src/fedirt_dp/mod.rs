@@ -10,7 +10,7 @@
 //! scales by site before the centring takes it off. So even without noise the run ends near the largest posterior,
 //! not at it, and an early stop, which asks for a small gradient, comes only without effects. That is as published.
 //!
-//! ([`fedirt_model::private::Score2`], the product's own mechanism, gives smaller errors at the same ε.)
+//! ([`fedirt_model::private::PrivateCalibration`], the product's own mechanism, gives smaller errors at the same ε.)
 
 mod adam;
 mod plan;

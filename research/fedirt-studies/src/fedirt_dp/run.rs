@@ -193,6 +193,7 @@ fn statement(
         delta: terms.delta,
         epsilon_replaced: mechanism(plan.noise_multiplier)?.epsilon_replaced(budget.1),
         mechanism: words.into(),
+        error_sources: Vec::new(),
         adjacency: ADJACENCY.to_owned(),
         noise_multiplier: plan.noise_multiplier,
         rounds: settings.rounds,

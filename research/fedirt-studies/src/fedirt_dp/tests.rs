@@ -294,6 +294,7 @@ fn reports_tell_no_more_than_sums_did() {
         delta: 1e-6,
         epsilon_replaced: 2.1,
         mechanism: "fedirt_dp".into(),
+        error_sources: Vec::new(),
         adjacency: "zero-out".into(),
         noise_multiplier: plan.noise_multiplier,
         rounds: 5,

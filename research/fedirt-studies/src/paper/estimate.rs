@@ -9,7 +9,7 @@ use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Fit;
 use fedirt_model::items;
-use fedirt_model::private::Score2Plan;
+use fedirt_model::private::PrivatePlan;
 use fedirt_model::quadrature::GridSpec;
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::scoring::{Method as ScoringMethod, Prior, ScoredItem, Scorer};
@@ -115,7 +115,7 @@ impl Method {
                 }
             }
             Estimator::Score2 { mu, mixture, .. } => {
-                let mut plan = Score2Plan::new(design(frame)?, effects, frame.sites.clone(), *mu)?;
+                let mut plan = PrivatePlan::new(design(frame)?, effects, frame.sites.clone(), *mu)?;
                 plan.mixture = *mixture;
                 // The mixture adds coordinates, and with them noise.
                 plan.noise_sd = plan.central_noise()?;

@@ -33,7 +33,7 @@ pub enum Estimator {
         /// σ that gives this ε.
         noise_multiplier: f64,
     },
-    /// The private default, score2.
+    /// The private default of the product.
     Score2 {
         /// ε.
         epsilon: f64,
@@ -218,7 +218,7 @@ impl Method {
                 settings.learning_rates.slope,
                 brief(*noise_multiplier, 3)
             ),
-            Estimator::Score2 { mu, .. } => format!("two rounds of whitened scores, μ = {}", brief(*mu, 3)),
+            Estimator::Score2 { mu, .. } => format!("two rounds of bounded scores, μ = {}", brief(*mu, 3)),
             Estimator::Algorithm { algorithm: AlgorithmKind::Meta, .. } => {
                 "averages of the schools' own estimates, weighted by their students".to_owned()
             }

@@ -221,7 +221,7 @@ pub(super) fn sections(study: &PaperStudy, summary: &Summary, tables: &[Table]) 
         Section {
             heading: "The price of privacy".into(),
             paragraphs: vec![
-                "FedIRT-DP spends its budget on 100 noisy gradients, the private default on two rounds of whitened scores. Both promise the same (ε, δ) for each student; in FedIRT-DP as published the server adds the noise, and sees the exact sums.".into(),
+                "FedIRT-DP spends its budget on 100 noisy gradients, the private default on two rounds of bounded scores. Both promise the same (ε, δ) for each student; in FedIRT-DP as published the server adds the noise, and sees the exact sums.".into(),
             ],
             pictures: vec![("privacy".into(), price)],
             tables: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::{run, uniform_truth};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{Forecast, MissingAnswers, Score2Result};
+use fedirt_model::private::{Forecast, MissingAnswers, PrivateResult};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, SiteSizes, Spec};
 use fedirt_protocol::forecast::{Errors, PlannedStudy, StudyAtEpsilon};
@@ -22,6 +22,7 @@ fn compare(replications: u64) -> ([f64; 3], [f64; 3], [f64; 3]) {
         missing: MissingAnswers::Wrong,
         booklets: Vec::new(),
         mixture: false,
+        method: fedirt_model::private::PrivateMethod::default(),
         delta: 1e-6,
         colluders: 1,
     };
@@ -33,8 +34,8 @@ fn compare(replications: u64) -> ([f64; 3], [f64; 3], [f64; 3]) {
     let s: Vec<f64> = truth.sites.iter().map(|s| s.effect).collect();
     let theta = study.plan.coordinates().unwrap().theta(&a, &b, &s, [0.0; 2]);
     let forecast = Forecast::new(&study.plan, &theta).unwrap();
-    let said = forecast.private(study.noise_sd().unwrap()).unwrap();
-    let results: Vec<Score2Result> = (0..replications)
+    let said = forecast.at(study.noise_sd().unwrap()).unwrap().reported;
+    let results: Vec<PrivateResult> = (0..replications)
         .into_par_iter()
         .map(|seed| {
             let spec = Spec {
@@ -53,13 +54,13 @@ fn compare(replications: u64) -> ([f64; 3], [f64; 3], [f64; 3]) {
             run(study.plan.clone(), &tables, &mut ChaCha8Rng::seed_from_u64(seed)).unwrap()
         })
         .collect();
-    let errors = |r: &Score2Result| {
+    let errors = |r: &PrivateResult| {
         let e = Errors::of(r);
         [e.a.unwrap(), e.b, e.s.unwrap()]
     };
     let n = replications as f64;
     let mean = |k: usize| results.iter().map(|r| errors(r)[k]).sum::<f64>() / n;
-    let estimates = |r: &Score2Result| -> [Vec<f64>; 3] {
+    let estimates = |r: &PrivateResult| -> [Vec<f64>; 3] {
         let items = r.items();
         [
             items.iter().map(|i| i.a).collect(),

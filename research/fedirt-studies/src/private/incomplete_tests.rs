@@ -1,8 +1,8 @@
 //! Rows that lack answers, more of them at one site or in one booklet than elsewhere: estimates must not move.
 
-use super::{run, trial};
+use super::{run, truth};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{MissingAnswers, Score2Plan, Score2Result, SitePlan};
+use fedirt_model::private::{MissingAnswers, PrivatePlan, PrivateResult, SitePlan};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, SiteSizes, Spec, Truth, booklets, simulate};
 use rand::RngExt;
@@ -52,7 +52,7 @@ fn runs(
     effects: Effects,
     replications: u64,
     change: impl Fn(&mut Vec<ResponseTable>, &mut ChaCha8Rng) + Sync,
-) -> (Truth, Vec<Score2Result>) {
+) -> (Truth, Vec<PrivateResult>) {
     let truth = simulate(spec).expect("a truth").truth;
     let one = |seed: u64| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -67,8 +67,8 @@ fn runs(
             .map(|(k, table)| SitePlan { name: format!("s{k}"), rows: rows(table) })
             .collect();
         change(&mut tables, &mut random);
-        let design = trial::design(&truth).expect("a design");
-        let mut plan = Score2Plan::new(design, effects, Vec::new(), MU).expect("a plan");
+        let design = truth::design(&truth).expect("a design");
+        let mut plan = PrivatePlan::new(design, effects, Vec::new(), MU).expect("a plan");
         (plan.sites, plan.booklets) = (sites, held.to_vec());
         plan.missing = MissingAnswers::Counted;
         plan.noise_sd = plan.central_noise().expect("noise");
@@ -78,9 +78,9 @@ fn runs(
 }
 
 /// Mean errors of the last effect and of each difficulty over runs, in their standard errors, which the runs report.
-fn errors(truth: &Truth, results: &[Score2Result]) -> (f64, Vec<f64>) {
+fn errors(truth: &Truth, results: &[PrivateResult]) -> (f64, Vec<f64>) {
     let n = results.len() as f64;
-    let z = |of: &dyn Fn(&Score2Result) -> (f64, f64), truth: f64| {
+    let z = |of: &dyn Fn(&PrivateResult) -> (f64, f64), truth: f64| {
         let (mut error, mut variance) = (0.0, 0.0);
         for (estimate, se) in results.iter().map(of) {
             error += estimate - truth;
@@ -91,7 +91,7 @@ fn errors(truth: &Truth, results: &[Score2Result]) -> (f64, Vec<f64>) {
     };
     let effect = if results[0].sites().is_empty() { 0.0 } else { z(&|r| r.sites()[1], 0.8) };
     let items = (0..truth.items.len()).map(|j| {
-        let of = |r: &Score2Result| (r.items()[j].b[0], r.items()[j].se_b[0]);
+        let of = |r: &PrivateResult| (r.items()[j].b[0], r.items()[j].se_b[0]);
         z(&of, truth.items[j].b[0])
     });
     (effect, items.collect())

@@ -1,7 +1,8 @@
 //! Private calibrations of simulated data. The tests check how far noise moves the estimates from the true values, and whether
-//! the standard errors account for it.
+//! the standard errors account for it; [`study`] compares mechanisms.
 
 mod release;
+pub mod study;
 mod truth;
 
 pub(crate) use release::{release, run};

@@ -7,8 +7,7 @@ mod compare;
 
 pub(crate) use compare::{compare, compare_with, geometric_mean};
 
-use super::trial::design;
-use super::truth::contaminate;
+use super::truth::{contaminate, design};
 use crate::StudyError;
 use crate::fedirt_dp::{Estimates, PAPER_GRID, Plan, Settings, run};
 use fedirt_model::exchange::Effects;

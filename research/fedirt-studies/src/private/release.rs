@@ -1,7 +1,8 @@
 //! The release of a round as the product makes it: rows clipped and cut to a lattice, summed as integers, with noise.
 
 use fedirt_model::private::{
-    PrivateError, Score2, Score2Plan, Score2Result, Score2Step, ScoreRequest, each_whitened_score,
+    PrivateCalibration, PrivateError, PrivatePlan, PrivateResult, PrivateStep, ScoreRequest,
+    each_row_statistic,
 };
 use fedirt_model::responses::ResponseTable;
 use rand::Rng;
@@ -20,7 +21,7 @@ pub(crate) fn release(
     let unit = (noise_sd / STEPS).log2().floor().exp2();
     let mut sums = vec![0i64; request.width()?];
     for (site, table) in tables.iter().enumerate() {
-        each_whitened_score(table, site, request, |row| {
+        each_row_statistic(table, site, request, |row| {
             let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
             if !norm.is_finite() {
                 return;
@@ -37,18 +38,18 @@ pub(crate) fn release(
 
 /// Runs a plan over the sites' tables.
 pub(crate) fn run(
-    plan: Score2Plan,
+    plan: PrivatePlan,
     tables: &[ResponseTable],
     rng: &mut impl Rng,
-) -> Result<Score2Result, PrivateError> {
+) -> Result<PrivateResult, PrivateError> {
     let noise = plan.noise_sd.clone();
-    let (mut machine, mut request) = Score2::new(plan)?;
+    let (mut machine, mut request) = PrivateCalibration::new(plan)?;
     let mut round = 0;
     loop {
         let sums = release(tables, &request, noise[round], rng)?;
         match machine.advance(&sums)? {
-            Score2Step::Ask(next) => request = *next,
-            Score2Step::Done(result) => return Ok(*result),
+            PrivateStep::Ask(next) => request = *next,
+            PrivateStep::Done(result) => return Ok(*result),
         }
         round += 1;
     }

@@ -1,9 +1,10 @@
 //! Small seeded runs, and long ones that are commands apart.
 
 use super::trial::{Condition, Trial, trial};
+use super::truth;
 use super::*;
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{MissingAnswers, Prior, Score2Plan, Score2Result, SitePlan};
+use fedirt_model::private::{MissingAnswers, Prior, PrivatePlan, PrivateResult, SitePlan};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{Missing, SiteEffects, SiteSizes, Spec, simulate};
 use rand_chacha::ChaCha8Rng;
@@ -87,12 +88,12 @@ fn spec(model: &str, categories: usize, items: usize, students: usize) -> Spec {
 fn run_spec(
     spec: &Spec,
     mu: f64,
-    adjust: impl Fn(&mut Score2Plan, &mut Vec<ResponseTable>),
-) -> (Trial, Score2Result) {
+    adjust: impl Fn(&mut PrivatePlan, &mut Vec<ResponseTable>),
+) -> (Trial, PrivateResult) {
     let data = simulate(spec).expect("data");
     let sites = data.truth.sites.iter().map(|s| (s.name.clone(), s.n as u64)).collect();
-    let design = trial::design(&data.truth).expect("a design");
-    let mut plan = Score2Plan::new(design, Effects::Fixed, sites, mu).expect("a plan");
+    let design = truth::design(&data.truth).expect("a design");
+    let mut plan = PrivatePlan::new(design, Effects::Fixed, sites, mu).expect("a plan");
     let mut tables = data.tables.clone();
     adjust(&mut plan, &mut tables);
     plan.noise_sd = plan.central_noise().expect("noise");

@@ -1,10 +1,9 @@
 //! One replication: data are drawn, two rounds are released, and the estimates are held against the truth.
 
 use super::release::run;
-use super::truth::{contaminate, uniform_truth};
-use fedirt_model::design::{Design, DesignItem};
+use super::truth::{contaminate, design, uniform_truth};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::{PrivateError, Score2Plan, Score2Result};
+use fedirt_model::private::{PrivateError, PrivatePlan, PrivateResult};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{Missing, SiteEffects, SiteRows, SiteSizes, Spec, Truth};
 use rand_chacha::ChaCha8Rng;
@@ -53,7 +52,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     /// Estimates against the truth that the answers were drawn from. Without effects, those of s are zero.
-    pub(crate) fn new(truth: &Truth, result: &Score2Result) -> Self {
+    pub(crate) fn new(truth: &Truth, result: &PrivateResult) -> Self {
         let items = result.items();
         let pairs = truth.items.iter().zip(&items);
         // Intervals are made where the estimate is normal: for slopes, on the logarithm.
@@ -120,22 +119,11 @@ pub(crate) fn trial(condition: &Condition, seed: u64) -> Result<Trial, PrivateEr
 }
 
 /// The plan of a condition for these items and sites.
-pub(super) fn plan(condition: &Condition, truth: &Truth) -> Result<Score2Plan, PrivateError> {
+pub(super) fn plan(condition: &Condition, truth: &Truth) -> Result<PrivatePlan, PrivateError> {
     let sites = truth.sites.iter().map(|s| (s.name.clone(), s.n as u64)).collect();
-    let mut plan = Score2Plan::new(design(truth)?, condition.effects, sites, condition.mu)?;
+    let mut plan = PrivatePlan::new(design(truth)?, condition.effects, sites, condition.mu)?;
     plan.mixture = condition.mixture;
     plan.clip_factor = condition.clip_factor;
     plan.noise_sd = plan.central_noise()?;
     Ok(plan)
-}
-
-/// The items of a truth, with codes 0, 1, ….
-pub(super) fn design(truth: &Truth) -> Result<Design, PrivateError> {
-    let item = |(column, item): (usize, &fedirt_model::simulate::TrueItem)| DesignItem {
-        column,
-        model: item.model.clone(),
-        codes: (0..item.categories as u8).collect(),
-    };
-    let items: Vec<DesignItem> = truth.items.iter().enumerate().map(item).collect();
-    Design::try_from(items).map_err(|e| PrivateError::Plan(e.to_string()))
 }

@@ -1,5 +1,7 @@
 //! Parameters and rows of the privacy studies.
 
+use fedirt_model::design::{Design, DesignItem};
+use fedirt_model::private::PrivateError;
 #[cfg(test)]
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::simulate::{TrueItem, TrueSite, Truth};
@@ -38,4 +40,15 @@ pub(crate) fn contaminate(table: &ResponseTable, share: f64) -> ResponseTable {
     let mut cells: Vec<u8> = vec![1; bad.min(n) * items];
     table.rows().skip(bad).for_each(|row| cells.extend_from_slice(row));
     ResponseTable::new(n, items, cells).unwrap_or_else(|_| table.clone())
+}
+
+/// The items of a truth, with codes 0, 1, ….
+pub(super) fn design(truth: &Truth) -> Result<Design, PrivateError> {
+    let item = |(column, item): (usize, &TrueItem)| DesignItem {
+        column,
+        model: item.model.clone(),
+        codes: (0..item.categories as u8).collect(),
+    };
+    let items: Vec<DesignItem> = truth.items.iter().enumerate().map(item).collect();
+    Design::try_from(items).map_err(|e| PrivateError::Plan(e.to_string()))
 }

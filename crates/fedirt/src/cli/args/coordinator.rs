@@ -2,9 +2,10 @@
 
 #[cfg(unix)]
 use super::SocketArgs;
-use super::{ColumnArgs, MODES, choices};
+use super::{ColumnArgs, LEVELS, MODES, choices};
 use clap::{Args, Subcommand};
 use fedirt_model::statistics::Mode;
+use fedirt_protocol::plan::PrivacyLevel;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -72,6 +73,9 @@ pub(crate) struct CoordinatorInitArgs {
     /// Who learns what
     #[arg(long, default_value = "private", value_parser = choices(MODES, Mode::name), help_heading = "Plan")]
     pub mode: Mode,
+    /// How strongly a private study protects each student: this sets ε in the plan [default: strict]
+    #[arg(long, value_name = "LEVEL", value_parser = choices(LEVELS, PrivacyLevel::name))]
+    pub level: Option<PrivacyLevel>,
     /// Approximate number of students of all sites together [default: those of --items-from]
     #[arg(long, value_name = "N", requires = "study", help_heading = "Plan")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]

@@ -1,15 +1,19 @@
 //! `fedirt fit`.
 
-use super::{AnswerArgs, ColumnArgs, EFFECTS, MISSING_ANSWERS, ScoreScaleArgs, choices, missing_name};
+use super::{
+    AnswerArgs, ColumnArgs, EFFECTS, LEVELS, MECHANISMS, MISSING_ANSWERS, ScoreScaleArgs, choices,
+    missing_name,
+};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, ALIASES, ItemModel, MODELS};
 use fedirt_model::population::Family;
-use fedirt_model::private::MissingAnswers;
+use fedirt_model::private::{MissingAnswers, PrivateMechanism};
 use fedirt_model::quadrature::Weighting;
 use fedirt_model::questions::diagnose::Diagnostic;
+use fedirt_protocol::plan::PrivacyLevel;
 use std::path::PathBuf;
 
 /// Reads a model by its name; `--help` says what each assumes.
@@ -139,6 +143,9 @@ pub(crate) struct FitArgs {
     /// With --private or fedirt-dp: ε, the privacy loss (1 is strong, 8 weak)
     #[arg(long, value_name = "E", allow_hyphen_values = true, help_heading = "Privacy")]
     pub epsilon: Option<f64>,
+    /// With --private: ε by name, instead of --epsilon
+    #[arg(long, value_name = "LEVEL", requires = "private", conflicts_with = "epsilon", value_parser = choices(LEVELS, PrivacyLevel::name), help_heading = "Privacy")]
+    pub level: Option<PrivacyLevel>,
     /// With --private or fedirt-dp: δ [default: 1e-6]
     #[arg(long, value_name = "D", allow_hyphen_values = true, help_heading = "Privacy")]
     pub delta: Option<f64>,
@@ -162,6 +169,9 @@ pub(crate) struct FitArgs {
     /// With --private and --effects none: SD of ability between sites [default: 0]
     #[arg(long, value_name = "SD", allow_hyphen_values = true, help_heading = "Privacy")]
     pub site_sd: Option<f64>,
+    /// With --private: what is summed, at the same ε; optimal has the smaller error [default: optimal]
+    #[arg(long, requires = "private", value_name = "NAME", value_parser = choices(MECHANISMS, PrivateMechanism::name), help_heading = "Privacy")]
+    pub mechanism: Option<PrivateMechanism>,
     /// Quadrature nodes [default: 61, or 21 with --quadrature paper]
     #[arg(
         long,

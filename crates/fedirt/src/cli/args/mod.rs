@@ -30,8 +30,9 @@ pub(crate) use coordinator::{
 pub(crate) use demo::DemoArgs;
 use fedirt::{Input, LongColumns, Problems, ReadOptions, read_codebook, read_key, read_map};
 use fedirt_model::exchange::Effects;
-use fedirt_model::private::MissingAnswers;
+use fedirt_model::private::{MissingAnswers, PrivateMechanism};
 use fedirt_model::statistics::Mode;
+use fedirt_protocol::plan::PrivacyLevel;
 #[cfg(feature = "studies")]
 pub(crate) use fit::PresetArg;
 pub(crate) use fit::{AlgorithmArg, FitArgs, NoiseArg};
@@ -52,8 +53,8 @@ pub(crate) use site::{SiteApproveArgs, SiteMailboxArgs};
 use std::path::{Path, PathBuf};
 #[cfg(feature = "studies")]
 pub(crate) use study::{
-    AttackArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, RoundsArgs, StudyArgs,
-    StudyCommand, StudyFolderArgs, TableArg,
+    AttackArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, PrivateStudyArgs, RoundsArgs,
+    StudyArgs, StudyCommand, StudyFolderArgs, TableArg,
 };
 
 /// The style of help texts on a terminal.
@@ -258,6 +259,16 @@ const EFFECTS: &[(Effects, &str)] = &[
 ];
 
 /// Treatment of answers that are missing.
+/// Levels of privacy.
+const LEVELS: &[(PrivacyLevel, &str)] =
+    &[(PrivacyLevel::Strict, "ε = 1"), (PrivacyLevel::Standard, "ε = 2"), (PrivacyLevel::Light, "ε = 6")];
+
+/// What private calibrations sum.
+const MECHANISMS: &[(PrivateMechanism, &str)] = &[
+    (PrivateMechanism::Optimal, "scores bounded so that the error of items and site effects is smallest"),
+    (PrivateMechanism::Score2, "whitened scores, cut at a length"),
+];
+
 const MISSING_ANSWERS: &[(MissingAnswers, &str)] = &[
     (
         MissingAnswers::Counted,

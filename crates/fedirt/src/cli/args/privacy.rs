@@ -1,11 +1,11 @@
 //! `fedirt privacy`.
 
-use super::{EFFECTS, MISSING_ANSWERS, choices, missing_name};
+use super::{EFFECTS, MECHANISMS, MISSING_ANSWERS, choices, missing_name};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, ItemModel, MODELS, SlopeRule};
-use fedirt_model::private::MissingAnswers;
+use fedirt_model::private::{MissingAnswers, PrivateMechanism};
 use fedirt_model::simulate::SiteSizes;
 use std::path::PathBuf;
 
@@ -125,6 +125,9 @@ pub(crate) struct PlanArgs {
     /// Leave out rows that lack an answer (and estimate their number), or score the answer as wrong
     #[arg(long, value_name = "HOW", default_value = "counted", value_parser = choices(MISSING_ANSWERS, missing_name))]
     pub missing_answers: MissingAnswers,
+    /// What is summed
+    #[arg(long, value_name = "NAME", default_value = "optimal", value_parser = choices(MECHANISMS, PrivateMechanism::name))]
+    pub mechanism: PrivateMechanism,
     /// Values of ε
     #[arg(
         long,

@@ -5,6 +5,7 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
+use fedirt_studies::private::study::CONDITIONS;
 use fedirt_studies::rounds::{MODELS, SIZES, Size};
 use std::path::PathBuf;
 
@@ -29,6 +30,8 @@ pub(crate) enum StudyCommand {
     Empirical(EmpiricalArgs),
     /// Reconstruction attack: response rows from the transcripts of honest runs
     Attack(AttackArgs),
+    /// How accurate private calibrations are, beside FedIRT-DP and no noise; whether their intervals hold
+    Private(PrivateStudyArgs),
     /// Rounds and bytes that each algorithm needs, on simulated data
     Rounds(RoundsArgs),
     /// Simulate lost, repeated and falsified messages and crashes, and check the invariants of the protocol
@@ -188,6 +191,21 @@ pub(crate) enum TableArg {
     Models,
     /// both
     All,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PrivateStudyArgs {
+    /// Data sets of each condition
+    #[arg(long, value_name = "T", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub replications: u64,
+    /// Seed of the first data set; the others follow
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Conditions [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(CONDITIONS.iter().map(|c| c.name)))]
+    pub conditions: Vec<String>,
+    #[command(flatten)]
+    pub folder: StudyFolderArgs,
 }
 
 #[derive(Debug, Args)]

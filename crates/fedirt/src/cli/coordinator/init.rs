@@ -6,25 +6,28 @@ use crate::error::CliError;
 use crate::output::stdout;
 use crate::usage::UsageError;
 use fedirt::{Input, Responses};
-use fedirt_coordinator::{Folder, codebook, folder};
+use fedirt_coordinator::{Folder, codebook, folder, forecast};
 use fedirt_model::responses::MISSING;
 use fedirt_model::statistics::Mode;
-use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
+use fedirt_protocol::plan::{PlanItem, StudyPlan, template_at};
 use std::collections::BTreeSet;
 
 pub(super) fn run(args: &CoordinatorInitArgs) -> Result<(), CliError> {
     // The plan is checked first, so that a mistake in it leaves no files behind.
     let plan = args.study.as_deref().map(|study| plan(args, study)).transpose()?;
     let (made, mut files) = Folder::init(&args.dir, args.listen, &args.host).map_err(told)?;
-    if let (Some(study), Some(text)) = (&args.study, plan) {
+    if let (Some(study), Some(text)) = (&args.study, &plan) {
         let path = made.plans().join(format!("{study}.toml"));
-        match folder::create(&path, &text) {
+        match folder::create(&path, text) {
             Ok(()) => files.push(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(CliError::file(path)(error)),
         }
     }
     let mut text = String::new();
+    if let Some(plan) = plan.as_deref().filter(|_| args.mode == Mode::Private) {
+        text.push_str(&expected(plan)?);
+    }
     for file in &files {
         text.push_str(&format!("made {}\n", file.display()));
     }
@@ -46,6 +49,19 @@ fn next_steps(args: &CoordinatorInitArgs) -> String {
     format!(
         "\nNext:\n  read {dir}/plans/{study}.toml, and change it before anyone is invited\n  fedirt coordinator start {dir}\n  fedirt coordinator invite {dir} {study} {site}\n"
     )
+}
+
+/// Items times sites beyond which the forecast would take minutes.
+const LARGE: usize = 20_000;
+
+/// What each level of privacy costs, before anything is spent.
+fn expected(plan: &str) -> Result<String, CliError> {
+    let plan = StudyPlan::parse(plan).map_err(UsageError::Plan)?;
+    if plan.items.len() * plan.cohort.sites.len() > LARGE {
+        return Ok("with so many items and sites, `fedirt privacy plan` tells what to expect\n\n".into());
+    }
+    let sentences: Vec<String> = forecast::levels(&plan)?.iter().map(|s| format!("  {s}\n")).collect();
+    Ok(format!("what to expect at each level of privacy:\n{}\n", sentences.concat()))
 }
 
 /// The text of the plan, after it was checked.
@@ -79,7 +95,8 @@ fn plan(args: &CoordinatorInitArgs, study: &str) -> Result<String, CliError> {
         let reason = "a plan says about how many students all sites have together";
         return Err(UsageError::Missing { flag: "--students N", reason }.into());
     };
-    let text = template(study, args.mode, &sites, &items, students);
+    let level = args.level.unwrap_or_default();
+    let text = template_at(study, (args.mode, level), &sites, &items, students);
     let terms = StudyPlan::parse(&text).and_then(|plan| plan.terms(&text)).map_err(UsageError::Plan)?;
     if terms.study.as_str().starts_with('.') {
         let needed = "a name must not begin with a dot";

@@ -97,8 +97,8 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     drop(progress);
     tell(args, &calibration, &mut notes, written)?;
     let fit = &calibration.fit;
-    // A private fit that did not converge has a warning; running it again would cost more privacy.
-    if fit.converged == Some(true) || fit.privacy.is_some() {
+    // The published private algorithm does not test for convergence.
+    if fit.converged == Some(true) || (fit.privacy.is_some() && fit.converged.is_none()) {
         return Ok(ExitCode::SUCCESS);
     }
     stderr::not_converged(&why_not_converged(fit, args, settings.max_rounds));
@@ -139,6 +139,9 @@ fn tell(
 
 /// Why a fit did not converge, which items converge slowest, and what may help.
 fn why_not_converged(fit: &Fit, args: &FitArgs, max_rounds: usize) -> String {
+    if fit.privacy.is_some() {
+        return "the noisy sums were released, and the fit of them did not come to rest; another run would cost more privacy".into();
+    }
     let mut text = format!("stopped after {} rounds", fit.rounds);
     if let Some(gradient) = fit.max_gradient {
         text.push_str(&format!(

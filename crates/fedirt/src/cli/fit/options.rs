@@ -4,10 +4,11 @@ use super::origin::Origin;
 use crate::args::FitArgs;
 use crate::error::CliError;
 use fedirt::{
-    DiagnosticsWish, FitMode, FitOptions, GridSpec, MissingAnswers, PrivateOptions, Problems, ReadOptions,
-    Settings, Weighting, read_booklets, read_fixed_items,
+    DiagnosticsWish, FitMode, FitOptions, GridSpec, MissingAnswers, PrivateMethod, PrivateOptions, Problems,
+    ReadOptions, Settings, Weighting, read_booklets, read_fixed_items,
 };
 use fedirt_model::items::{self, ItemModel};
+use fedirt_protocol::plan::PrivacyLevel;
 
 /// The options from flags, without the files that the flags name.
 pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
@@ -75,13 +76,17 @@ fn mode(args: &FitArgs) -> FitMode {
     if args.hides_students() {
         let usual = PrivateOptions::default();
         return FitMode::Private(PrivateOptions {
-            epsilon: args.epsilon.unwrap_or(usual.epsilon),
+            epsilon: args.level.map(PrivacyLevel::epsilon).or(args.epsilon).unwrap_or(usual.epsilon),
             delta: args.delta.unwrap_or(usual.delta),
             colluders: args.colluders.unwrap_or(usual.colluders),
             mixture: args.mixture,
             missing_answers: args.missing_answers.unwrap_or(usual.missing_answers),
             site_sd: args.site_sd.unwrap_or(usual.site_sd),
             booklets: Vec::new(),
+            method: PrivateMethod {
+                mechanism: args.mechanism.unwrap_or(usual.method.mechanism),
+                ..usual.method
+            },
         });
     }
     if args.secure { FitMode::Secure { publish_effects: args.publish_effects } } else { FitMode::Plain }

@@ -64,8 +64,8 @@ fn privacy(args: &FitArgs) -> Vec<UsageError> {
         }
         return problems;
     }
-    if args.epsilon.is_none() {
-        let reason = "1 is strong privacy, 8 weak";
+    if args.epsilon.is_none() && args.level.is_none() {
+        let reason = "1 is strong privacy, 8 weak; or --level strict, standard or light";
         problems.push(UsageError::Missing { flag: "--epsilon", reason });
     }
     if let Some(sd) = args.site_sd
@@ -126,7 +126,11 @@ fn privacy(args: &FitArgs) -> Vec<UsageError> {
             "--algorithm fedirt-dp",
             "this program was built without the feature `studies`, which has it",
         ),
-        (published && args.mixture, "--mixture", "this belongs to score2, not to fedirt-dp"),
+        (
+            published && args.mixture,
+            "--mixture",
+            "this belongs to the program's own mechanisms, not to fedirt-dp",
+        ),
         (
             args.transcript && published,
             "--transcript",

@@ -12,6 +12,7 @@ use fedirt_data::files;
 use fedirt_data::{FixedItem, Input, Steps};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
+use fedirt_model::private::PrivateMethod;
 use fedirt_model::simulate::SiteSizes;
 use fedirt_privacy::accountant::{Delta, Epsilon};
 use fedirt_protocol::forecast::{Errors, Guess, Outlook, PlannedStudy};
@@ -124,6 +125,7 @@ fn planned(args: &PlanArgs) -> Result<(PlannedStudy, Option<Guess>), CliError> {
         missing: args.missing_answers,
         booklets: Vec::new(),
         mixture: false,
+        method: PrivateMethod { mechanism: args.mechanism, ..PrivateMethod::default() },
         delta: args.delta,
         colluders: args.colluders as usize,
     };

@@ -7,6 +7,7 @@ mod faults;
 mod finished;
 mod folder;
 mod paper;
+mod private;
 mod r;
 mod real;
 mod rounds;
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<ExitCode, CliError> {
         StudyCommand::Three(args) => paper::run(Number::Three, args),
         StudyCommand::Empirical(args) => empirical::run(args),
         StudyCommand::Attack(args) => attack::run(args),
+        StudyCommand::Private(args) => private::run(args),
         StudyCommand::Rounds(args) => rounds::run(args),
         StudyCommand::Faults(args) => faults::run(args),
         StudyCommand::Kills(args) => real::kills::run(args),

@@ -1,5 +1,6 @@
 //! A fit on the terminal.
 
+mod errors;
 mod items;
 mod sites;
 pub(crate) mod style;
@@ -38,6 +39,11 @@ pub(crate) fn fit(fit: &Fit, notes: &[String], tables: Tables, room: usize) -> S
     if tables == Tables::Yes {
         heading(&mut out, "Items");
         out.push_str(&items::table(fit, room));
+        let sources = fit.privacy.as_ref().map_or(&[][..], |privacy| &privacy.error_sources);
+        if !sources.is_empty() {
+            heading(&mut out, "Where standard errors come from (SE² = sampling² + noise² + prior²)");
+            out.push_str(&errors::table(sources, room));
+        }
         if fit.sites.len() > 1 {
             heading(&mut out, "Sites");
             out.push_str(&sites::table(fit, room));

@@ -4,8 +4,9 @@ use super::{Condition, DELTA, mean_squared_errors};
 use crate::StudyError;
 use crate::fedirt_dp::{Settings, run};
 use crate::private::run as run_score2;
-use crate::private::trial::{Trial, design};
-use fedirt_model::private::Score2Plan;
+use crate::private::trial::Trial;
+use crate::private::truth::design;
+use fedirt_model::private::PrivatePlan;
 use fedirt_model::quadrature::GridSpec;
 use fedirt_privacy::accountant::{Delta, Epsilon, GaussianDp};
 use rand_chacha::ChaCha8Rng;
@@ -86,7 +87,7 @@ pub(crate) fn compare_with(
         let (truth, tables) = condition.draw(&mut rng, seed);
         let found = run(condition.plan(&truth, noise_multiplier)?, &tables, &mut rng)?;
         let sites = truth.sites.iter().map(|s| (s.name.clone(), s.n as u64)).collect();
-        let mut plan = Score2Plan::new(design(&truth)?, condition.effects, sites, mu)?;
+        let mut plan = PrivatePlan::new(design(&truth)?, condition.effects, sites, mu)?;
         plan.grid = grid;
         let score2 = Trial::new(&truth, &run_score2(plan, &tables, &mut rng)?);
         Ok([mean_squared_errors(&truth, &found), score2.mse])

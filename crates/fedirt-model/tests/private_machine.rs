@@ -4,7 +4,7 @@ use fedirt_model::design::{Design, DesignItem};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Privacy;
 use fedirt_model::private::{
-    PrivateError, Score2, Score2Plan, Score2Result, Score2Step, each_whitened_score, fit,
+    PrivateCalibration, PrivateError, PrivatePlan, PrivateResult, PrivateStep, each_row_statistic, fit,
 };
 use fedirt_model::responses::ResponseTable;
 use rand::RngExt;
@@ -19,9 +19,9 @@ fn design(items: usize) -> Design {
     (0..items).map(item).collect::<Vec<_>>().try_into().expect("a design")
 }
 
-fn plan(items: usize, effects: Effects, mu: f64) -> Score2Plan {
+fn plan(items: usize, effects: Effects, mu: f64) -> PrivatePlan {
     let sites = (0..SITES).map(|k| (format!("s{k}"), ROWS as u64)).collect();
-    Score2Plan::new(design(items), effects, sites, mu).expect("a plan")
+    PrivatePlan::new(design(items), effects, sites, mu).expect("a plan")
 }
 
 /// Slopes of 0.8 and 1.6, difficulties from −1 to 1, effects ±0.5.
@@ -54,20 +54,20 @@ fn tables(items: usize) -> Vec<ResponseTable> {
 }
 
 /// Clipped sums without noise.
-fn run(plan: Score2Plan, tables: &[ResponseTable]) -> Result<Score2Result, PrivateError> {
-    let (mut machine, mut request) = Score2::new(plan)?;
+fn run(plan: PrivatePlan, tables: &[ResponseTable]) -> Result<PrivateResult, PrivateError> {
+    let (mut machine, mut request) = PrivateCalibration::new(plan)?;
     loop {
         let mut sums = vec![0.0; request.width()?];
         for (k, table) in tables.iter().enumerate() {
-            each_whitened_score(table, k, &request, |row| {
+            each_row_statistic(table, k, &request, |row| {
                 let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
                 let factor = (request.clip / norm).min(1.0);
                 sums.iter_mut().zip(row).for_each(|(s, x)| *s += factor * x);
             })?;
         }
         match machine.advance(&sums)? {
-            Score2Step::Ask(next) => request = *next,
-            Score2Step::Done(result) => return Ok(*result),
+            PrivateStep::Ask(next) => request = *next,
+            PrivateStep::Done(result) => return Ok(*result),
         }
     }
 }
@@ -117,25 +117,25 @@ fn the_same_sums_give_the_same_estimates_for_any_number_of_threads() {
 
 #[test]
 fn the_question_does_not_depend_on_data_before_the_first_answer() {
-    let (mut machine, first) = Score2::new(plan(8, Effects::Fixed, 0.3)).expect("a run");
+    let (mut machine, first) = PrivateCalibration::new(plan(8, Effects::Fixed, 0.3)).expect("a run");
     assert!(first.theta.iter().all(|x| *x == 0.0));
     // Nonsense within the noise still gives an answer; nonsense beyond numbers does not.
     let expected = first.width().expect("a width");
     for sums in [vec![f64::NAN; expected], vec![0.0; expected + 1], Vec::new()] {
         assert_eq!(machine.advance(&sums).err(), Some(PrivateError::Sums { round: 1, expected }));
     }
-    let Ok(Score2Step::Ask(_)) = machine.advance(&vec![1e4; expected]) else { panic!("a second round") };
-    let Ok(Score2Step::Done(result)) = machine.advance(&vec![-1e4; expected]) else { panic!("an end") };
+    let Ok(PrivateStep::Ask(_)) = machine.advance(&vec![1e4; expected]) else { panic!("a second round") };
+    let Ok(PrivateStep::Done(result)) = machine.advance(&vec![-1e4; expected]) else { panic!("an end") };
     assert!(result.theta.iter().all(|x| x.is_finite()));
     assert!(machine.advance(&vec![0.0; expected]).is_err());
 }
 
 #[test]
 fn plans_that_cannot_be_run_are_refused() {
-    let refused = |change: &dyn Fn(&mut Score2Plan)| {
+    let refused = |change: &dyn Fn(&mut PrivatePlan)| {
         let mut plan = plan(8, Effects::Fixed, 1.0);
         change(&mut plan);
-        assert!(matches!(Score2::new(plan), Err(PrivateError::Plan(_))));
+        assert!(matches!(PrivateCalibration::new(plan), Err(PrivateError::Plan(_))));
     };
     refused(&|p| p.noise_sd = vec![1.0]);
     refused(&|p| p.noise_sd[1] = 0.0);
@@ -151,7 +151,7 @@ fn plans_that_cannot_be_run_are_refused() {
 #[test]
 fn a_fit_that_ends_on_a_bound_or_nowhere_says_so() {
     let names: Vec<String> = (0..8).map(|j| format!("i{j}")).collect();
-    let codes = |result: &Score2Result| -> Vec<(String, String)> {
+    let codes = |result: &PrivateResult| -> Vec<(String, String)> {
         result.warnings(&names, &names[..SITES]).into_iter().map(|w| (w.code, w.message)).collect()
     };
     // Nobody solves the first item, and the prior has nothing against it.
@@ -171,10 +171,10 @@ fn a_fit_that_ends_on_a_bound_or_nowhere_says_so() {
     assert!(sound.converged && sound.on_bound.is_empty() && codes(&sound).is_empty(), "{:?}", codes(&sound));
 
     // Sums that contradict each other.
-    let (mut machine, first) = Score2::new(plan.clone()).expect("a run");
+    let (mut machine, first) = PrivateCalibration::new(plan.clone()).expect("a run");
     let width = first.width().expect("a width");
     machine.advance(&vec![1e4; width]).expect("a second question");
-    let Ok(Score2Step::Done(result)) = machine.advance(&vec![-1e4; width]) else { panic!("an end") };
+    let Ok(PrivateStep::Done(result)) = machine.advance(&vec![-1e4; width]) else { panic!("an end") };
     let told = codes(&result);
     assert!(told.iter().any(|(code, _)| code == "no_convergence" || code == "on_a_bound"), "{told:?}");
     assert_eq!(result.converged, told.iter().all(|(code, _)| code != "no_convergence"));
@@ -189,6 +189,7 @@ fn nothing_but_estimates_is_reported() {
         delta: 1e-6,
         epsilon_replaced: 2.1,
         mechanism: "score2".into(),
+        error_sources: Vec::new(),
         adjacency: "zero-out".into(),
         noise_multiplier: 10.0,
         rounds: 2,
