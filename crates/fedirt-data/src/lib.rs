@@ -15,6 +15,7 @@
 mod assemble;
 mod audience;
 mod booklets;
+mod bundles;
 mod cause;
 mod cause_value;
 mod cells;
@@ -74,6 +75,7 @@ mod wide;
 
 pub use audience::{Audience, ReadOption};
 pub use booklets::{BookletItems, read_booklets};
+pub use bundles::{Bundle, BundleError, with_bundles};
 pub use cause::Cause;
 pub use chosen::ChosenOptions;
 pub use classical::{ClassicalItem, option_summaries};

@@ -16,6 +16,7 @@ use rand_chacha::ChaCha12Rng;
 use rayon::prelude::*;
 
 use crate::audience::{Audience, ReadOption};
+use crate::bundles::{Bundle, BundleError, with_bundles};
 use crate::errors::Errors;
 use crate::reading::Responses;
 use crate::text::{counted, listed};
@@ -289,6 +290,9 @@ pub enum ScoreError {
     /// An effect that is no number.
     #[error("site_effect {0}: a finite number is needed")]
     SiteEffect(f64),
+    /// Items that the fit has merged, and that cannot be merged here.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
     /// The scoring itself.
     #[error(transparent)]
     Scoring(#[from] ScoringError),
@@ -326,6 +330,17 @@ pub fn score(fit: &Fit, responses: &Responses, options: &ScoreOptions) -> Result
         return Err(ScoreError::SiteEffect(effect).into());
     }
     let bank = ItemBank::new(fit)?;
+    let bundles = Bundle::of_fit(fit);
+    let merged;
+    let responses = if bundles.is_empty() {
+        responses
+    } else {
+        let refused = |Errors(problems): Errors<BundleError>| {
+            Errors(problems.into_iter().map(ScoreError::Bundle).collect())
+        };
+        merged = with_bundles(responses, &bundles, &[]).map_err(refused)?;
+        &merged
+    };
     let mut notes = bank.compare_items(responses)?;
     let mut without = Vec::new();
     let (mut sites, mut rows) = (Vec::new(), 0);

@@ -7,9 +7,10 @@ mod item;
 mod provenance;
 
 pub use diagnostics::{
-    Classical, Diagnostics, GlobalFit, ItemFit, Ld, NotAvailable, PersonFitShare, Q3, Reliability, ScoreRow,
+    Classical, Diagnostics, Dimensionality, GlobalFit, Influence, ItemFit, LatentCheck, Ld, NotAvailable,
+    PersonFitShare, Q3, Reliability, ScoreRow, SiteInfluence,
 };
-pub use item::{FitItem, NamedNumbers, OptionSummary};
+pub use item::{BundlePart, FitItem, NamedNumbers, OptionSummary};
 pub use provenance::{InputFile, Provenance};
 
 use crate::items::{self, default_model};

@@ -31,7 +31,7 @@ fn questions(slope: f64, difficulty: f64) -> Vec<Ask> {
         train.into(),
         Products { point: point.clone(), effect_unit: 1.0, rounded: false }.into(),
         Close { point: point.clone(), sd: 1.0, errors: None, effects: None, publish_effects: false }.into(),
-        Diagnose { point, wanted: vec![Diagnostic::Q3] }.into(),
+        Diagnose { point, wanted: vec![Diagnostic::Q3], covariance: Vec::new(), by_name: false }.into(),
     ]
 }
 
@@ -77,7 +77,10 @@ fn limits_hold_for_every_question_with_parameters() {
 fn diagnostics_that_the_plan_does_not_list_are_refused() {
     let start = vec![[2f64.asinh(), 0.0].repeat(ITEMS)];
     let point = Point { psi: [1.0, 0.0].repeat(ITEMS), site_sd: 0.0 };
-    let ask = |wanted: &[Diagnostic]| Diagnose { point: point.clone(), wanted: wanted.to_vec() }.into();
+    let ask = |wanted: &[Diagnostic]| {
+        Diagnose { point: point.clone(), wanted: wanted.to_vec(), covariance: Vec::new(), by_name: false }
+            .into()
+    };
     assert_eq!(check(ask(&[Diagnostic::Q3]), &start), Ok(()));
     let refusal = check(ask(&[Diagnostic::Q3, Diagnostic::ItemFit]), &start).expect_err("more than the plan");
     assert_eq!(refusal, PolicyRefusal::Diagnostics);

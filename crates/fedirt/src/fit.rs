@@ -5,15 +5,17 @@ use crate::refit::{self, Ended};
 use fedirt_data::results::recoded;
 use fedirt_data::text::listed;
 use fedirt_data::{
-    Audience, CodeSource, Errors, ItemBank, ItemOptions, ItemProblem, Note, NoteKind, OptionSummary,
-    Problems, Responses, ScoreError, ScoreOptions, Scores, SiteResponses, SiteScores, align,
-    option_summaries, plan_items, questions,
+    Audience, Bundle, BundleError, CodeSource, Errors, ItemBank, ItemOptions, ItemProblem, Note, NoteKind,
+    OptionSummary, Problems, Responses, ScoreError, ScoreOptions, Scores, SiteResponses, SiteScores, align,
+    option_summaries, plan_items, questions, with_bundles,
 };
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy};
+use fedirt_model::comparison::likelihood_ratio;
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::{Covariance, Fit, FitSite, Warning};
 use fedirt_model::population::Population;
 use fedirt_model::private::MissingAnswers;
+use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::responses::{ResponseTable, TableError};
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
@@ -105,6 +107,7 @@ pub struct Prepared {
     rows: Vec<SiteRows>,
     /// How options were chosen, by item; none in private fits.
     options: Vec<(String, Vec<OptionSummary>)>,
+    bundles: Vec<Bundle>,
 }
 
 /// What rows are called, and where they stand in the files.
@@ -244,6 +247,9 @@ pub enum FitError {
     /// All problems with booklets.
     #[error(transparent)]
     Booklets(#[from] Errors<BookletProblem>),
+    /// All problems with items that are to be merged.
+    #[error(transparent)]
+    Bundles(#[from] Errors<BundleError>),
     /// The students have weights, which a private fit does not support.
     #[error("weights cannot be kept private: one student's would move everybody's sums")]
     PrivateWeights,
@@ -268,6 +274,14 @@ pub enum FitError {
 /// ```
 pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, FitError> {
     Errors::unless_empty(options.problems())?;
+    let bundles = Bundle::find(responses, &options.bundles)?;
+    let merged;
+    let responses = if bundles.is_empty() {
+        responses
+    } else {
+        merged = with_bundles(responses, &bundles, &[])?;
+        &merged
+    };
     let private = match &options.mode {
         FitMode::Private(private) => Some(private),
         FitMode::Plain | FitMode::Secure { .. } => None,
@@ -315,7 +329,7 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     }
     let mut sites = Vec::with_capacity(responses.sites.len());
     for site in &responses.sites {
-        sites.push((site.name.clone(), align(site, &plan.items)?));
+        sites.push((site.name.clone(), options.site_weights.weigh(align(site, &plan.items)?)?));
     }
     let setting = match &options.mode {
         FitMode::Plain => Setting::of(Mode::Plain),
@@ -349,7 +363,7 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     let rows_of = |site: &SiteResponses| SiteRows { ids: site.ids.clone(), places: site.places() };
     let rows = responses.sites.iter().map(rows_of).collect();
     let options = if private.is_some() { Vec::new() } else { option_summaries(responses) };
-    Ok(Prepared { plan, setting, sites, warnings, notes, rows, options })
+    Ok(Prepared { plan, setting, sites, warnings, notes, rows, options, bundles })
 }
 
 /// Items whose codes the options declare.
@@ -425,9 +439,16 @@ impl Prepared {
         random: &mut impl CryptoRng,
         observer: &mut dyn Observer,
     ) -> Result<Calibration, FitError> {
-        let Self { plan, setting, sites, warnings, notes, rows, options } = self;
-        let Ended { finished, sites, columns } = refit::run(&setting, &plan, sites, random, observer)?;
-        let rest = Self { plan, setting, sites: Vec::new(), warnings, notes, rows, options };
+        let Self { plan, setting, sites, warnings, notes, rows, options, bundles } = self;
+        let again = asks_for_normal(&plan).then(|| sites.clone());
+        let Ended { mut finished, sites, columns } = refit::run(&setting, &plan, sites, random, observer)?;
+        if let Some(tables) = again {
+            let normal =
+                Plan { population: plan.population.grid().into(), diagnostics: Vec::new(), ..plan.clone() };
+            let ended = refit::run(&setting, &normal, tables, random, &mut Unobserved)?;
+            against_normal(&mut finished.fit, &ended.finished.fit);
+        }
+        let rest = Self { plan, setting, sites: Vec::new(), warnings, notes, rows, options, bundles };
         Ok(Calibration { columns, ..rest.finish(finished, sites) })
     }
 
@@ -445,8 +466,26 @@ impl Prepared {
                 item.options = options;
             }
         }
+        for Bundle { name, parts } in self.bundles {
+            let item = fit.items.iter_mut().find(|item| item.name == name);
+            item.into_iter().for_each(|item| item.bundle.clone_from(&parts));
+        }
         let columns = (0..fit.items.len()).collect();
         Calibration { fit, covariance, notes: self.notes, sites, columns, rows: self.rows }
+    }
+}
+
+/// Whether the likelihood at a normal population belongs to what is asked for.
+fn asks_for_normal(plan: &Plan) -> bool {
+    !plan.population.is_normal() && plan.diagnostics.contains(&Diagnostic::Latent)
+}
+
+/// Fills in the likelihood ratio of a flexible population against the normal one.
+fn against_normal(fit: &mut Fit, normal: &Fit) {
+    let Ok(ratio) = likelihood_ratio(normal, fit) else { return };
+    let check = fit.diagnostics.as_mut().and_then(|diagnostics| diagnostics.latent.as_mut());
+    if let Some(check) = check {
+        (check.lr, check.df, check.p) = (Some(ratio.statistic), ratio.df as f64, Some(ratio.p));
     }
 }
 

@@ -10,6 +10,7 @@
 //! | a calibration | [`fit()`] with [`FitOptions`]: `plain`, `secure` or `private` |
 //! | scores of students | [`score()`] |
 //! | how likely other answers are under a fit | [`log_likelihood()`] |
+//! | what depends on single items or sites | [`sensitivity()`] |
 //! | two fits side by side | [`compare()`], [`likelihood_ratio()`] |
 //! | one scale turned into another | [`link()`] |
 //! | data with known parameters | [`simulate()`] |
@@ -38,7 +39,9 @@ mod fit;
 mod options;
 pub mod privacy;
 mod refit;
+mod sensitivity;
 mod simulate;
+mod site_weights;
 mod transcript;
 
 /// ```
@@ -79,6 +82,18 @@ pub use fedirt_data::{Audience, Cause, Note, Problem, Problems};
 /// # Ok::<(), fedirt::Problems>(())
 /// ```
 pub use fedirt_data::questions;
+
+/// ```
+/// use fedirt::{Bundle, Input, ReadOptions, read, with_bundles};
+///
+/// let text = "I1,I2,I3\n1,1,0\n0,1,1\n";
+/// let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+/// let bundles = Bundle::find(&responses, &[vec!["I1".into(), "I3".into()]])?;
+/// let merged = with_bundles(&responses, &bundles, &[])?;
+/// assert_eq!(merged.sites[0].items, ["I2", "I1+I3"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub use fedirt_data::{Bundle, BundleError, with_bundles};
 
 /// ```
 /// use fedirt::{Input, LongColumns, ReadOptions, read, read_key, read_map};
@@ -273,7 +288,9 @@ pub use curves::{ItemCurves, curves};
 pub use fedirt_model::scoring::Method;
 pub use fit::{BookletProblem, Calibration, FitError, FitNote, Prepared, fit, fit_with, prepare};
 pub use options::{DiagnosticsWish, FitMode, FitOptions, OptionProblem, PAIRWISE_ITEMS, PrivateOptions};
+pub use sensitivity::{Moved, Sensitivity, SensitivityTable, Variant, sensitivity};
 pub use simulate::{Simulation, simulate};
+pub use site_weights::{SiteWeights, UnknownSiteWeights};
 pub use transcript::Transcript;
 
 /// Describes the tables: rows, sites, items, codes, and remarkable findings.

@@ -1,5 +1,6 @@
 //! The options of a calibration, and their validation before any data are read.
 
+use crate::site_weights::SiteWeights;
 use fedirt_data::{Audience, BookletItems, CodebookItem, FixedItem};
 pub use fedirt_model::centre::PAIRWISE_ITEMS;
 use fedirt_model::centre::{AlgorithmKind, Settings};
@@ -47,6 +48,10 @@ pub struct FitOptions {
     pub settings: Settings,
     /// Whether the model is checked at the estimates.
     pub diagnostics: DiagnosticsWish,
+    /// Items that are merged into one: those of each list.
+    pub bundles: Vec<Vec<String>>,
+    /// How much each site counts.
+    pub site_weights: SiteWeights,
 }
 
 /// Which diagnostics are wanted.
@@ -59,7 +64,7 @@ pub struct FitOptions {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum DiagnosticsWish {
-    /// All; above [`PAIRWISE_ITEMS`] items, all but those whose numbers grow with the square of the items.
+    /// All but the influence of sites; above [`PAIRWISE_ITEMS`] items, not those whose numbers grow with the square of the items either.
     #[default]
     Usual,
     /// These.
@@ -71,9 +76,9 @@ impl DiagnosticsWish {
     pub(crate) fn of(&self, items: usize) -> Vec<Diagnostic> {
         match self {
             Self::Usual if items > PAIRWISE_ITEMS => {
-                Diagnostic::ALL.into_iter().filter(|diagnostic| !diagnostic.grows_with_square()).collect()
+                Diagnostic::USUAL.into_iter().filter(|diagnostic| !diagnostic.grows_with_square()).collect()
             }
-            Self::Usual => Diagnostic::ALL.to_vec(),
+            Self::Usual => Diagnostic::USUAL.to_vec(),
             Self::These(wanted) => wanted.clone(),
         }
     }
@@ -93,6 +98,8 @@ impl Default for FitOptions {
             population: Family::Normal,
             settings: Settings::default(),
             diagnostics: DiagnosticsWish::default(),
+            bundles: Vec::new(),
+            site_weights: SiteWeights::Students,
         }
     }
 }
@@ -211,6 +218,10 @@ pub enum OptionProblem {
     PrivateSlopes(String),
     /// Private fits do not support fixed items.
     PrivateFixedItems,
+    /// Bundles have no categories in a codebook, which private fits need.
+    BundlesOfCodebook,
+    /// Private fits do not support weights, and separate fits are averaged by their errors.
+    NoSiteWeights(SiteWeights),
 }
 
 impl OptionProblem {
@@ -281,6 +292,14 @@ impl OptionProblem {
                 "{}: private fits support only models with a single slope: 2pl, rasch-sd1, gpcm and grm",
                 named("model", "model")
             ),
+            Self::BundlesOfCodebook => format!(
+                "{}: items can be merged where their categories come from the answers, not with a codebook or in a private fit",
+                named("bundle", "bundles")
+            ),
+            Self::NoSiteWeights(weights) => format!(
+                "{} {weights}: private fits and the averages of separate fits know no weights",
+                named("site-weights", "site_weights")
+            ),
             Self::PrivateFixedItems => {
                 format!("{}: private fits do not support fixed items", named("fixed-items", "fixed_items"))
             }
@@ -317,6 +336,16 @@ impl FitOptions {
         need(positive(settings.learning_rate), OptionProblem::LearningRate(settings.learning_rate));
         need(settings.local_epochs >= 1, OptionProblem::LocalEpochs(settings.local_epochs));
         let algorithm = settings.algorithm;
+        let private = matches!(self.mode, FitMode::Private(_));
+        need(
+            self.bundles.is_empty() || !(private || self.codebook.is_some()),
+            OptionProblem::BundlesOfCodebook,
+        );
+        let weighted = self.site_weights != SiteWeights::Students;
+        need(
+            !weighted || !(private || algorithm == AlgorithmKind::Meta),
+            OptionProblem::NoSiteWeights(self.site_weights),
+        );
         let sums = matches!(algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
         let normal = |who| OptionProblem::NormalOnly(self.population, who);
         if self.population != Family::Normal {

@@ -4,7 +4,7 @@
 //! mirt errs) and `data/DATA.csv`. Without it these tests say so and end. Everything is compared at fedirt's own estimates, so
 //! tolerances allow for the digits of the estimates.
 
-use fedirt::{Effects, Fit, FitOptions, Input, ReadOptions, fit, likelihood_ratio, read};
+use fedirt::{Effects, Family, Fit, FitOptions, Input, ReadOptions, fit, likelihood_ratio, read};
 use fedirt_model::items::model_called;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,11 @@ fn json(path: &Path) -> Value {
 
 /// What a fit of these data under another program's model is here, without site effects; `None` where there is no such model.
 fn calibrated(folder: &Path, data: &str, model: &str) -> Option<Fit> {
+    calibrated_with(folder, data, model, Family::Normal)
+}
+
+/// The same with another distribution of ability.
+fn calibrated_with(folder: &Path, data: &str, model: &str, population: Family) -> Option<Fit> {
     let path = folder.join("data").join(format!("{data}.csv"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let site = text.starts_with("site,").then(|| "site".to_owned());
@@ -35,8 +40,12 @@ fn calibrated(folder: &Path, data: &str, model: &str) -> Option<Fit> {
     {
         model = "pcm";
     }
-    let options =
-        FitOptions { model: Some(model.into()), effects: Some(Effects::None), ..FitOptions::default() };
+    let options = FitOptions {
+        model: Some(model.into()),
+        effects: Some(Effects::None),
+        population,
+        ..FitOptions::default()
+    };
     Some(fit(&responses, &options).expect("a fit").fit)
 }
 
@@ -165,6 +174,34 @@ fn diagnostics_agree_with_the_reference() {
             assert!(d["global"].is_null());
         }
         wrong.extend(report.wrong.into_iter().map(|w| format!("{}: {w}", report.data)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Davidian curves reach the best maximum that is known, and the likelihood ratio against the normal follows.
+#[test]
+fn shapes_of_ability_reach_the_reference() {
+    let Some(folder) = folder() else { return };
+    let mut wrong = Vec::new();
+    for (name, reference) in references(&folder, "__density.json") {
+        let text = |field: &str| reference[field].as_str().expect("a name");
+        let normal = reference["fits"]["Gaussian"]["logLik"].as_f64().expect("a log-likelihood");
+        for (fit, theirs) in reference["fits"].as_object().expect("fits") {
+            let Some(degree) = fit.strip_prefix("Davidian-") else { continue };
+            let best = theirs["exact_check"]["best_maximum_found"].as_f64().expect("a log-likelihood");
+            let degree = degree.parse().expect("a degree");
+            let ours = calibrated_with(&folder, text("dataset"), text("model"), Family::Davidian { degree });
+            let ours = ours.expect("a model of ours");
+            let reached = ours.loglik.expect("plain");
+            let ratio = ours.diagnostics.and_then(|d| d.latent?.lr);
+            eprintln!("{name:<24} {fit} {reached:.4}, best known {best:.4}, ratio {ratio:?}");
+            if reached < best - 0.05 {
+                wrong.push(format!("{name} {fit}: {reached} < {best}"));
+            }
+            if ratio.is_none_or(|ratio| (ratio - 2.0 * (reached - normal)).abs() > 0.01) {
+                wrong.push(format!("{name} {fit}: ratio {ratio:?}"));
+            }
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

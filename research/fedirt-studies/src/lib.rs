@@ -5,6 +5,7 @@ pub mod empirical;
 mod error;
 pub mod fedirt_dp;
 pub mod harness;
+pub mod issues;
 pub mod paper;
 pub mod private;
 pub mod publish;

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Every file that `fedirt fit` may write.
-const OURS: [&str; 12] = [
+const OURS: [&str; 15] = [
     "items.csv",
     "sites.csv",
     "scores.csv",
@@ -17,6 +17,9 @@ const OURS: [&str; 12] = [
     "score_table.csv",
     "diagnostics/items.csv",
     "diagnostics/pairs.csv",
+    "diagnostics/dimensions.csv",
+    "diagnostics/ability.csv",
+    "diagnostics/sites.csv",
     "fit.xlsx",
     "repeat.sh",
     "report.html",

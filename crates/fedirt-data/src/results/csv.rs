@@ -2,7 +2,9 @@
 
 use super::tables::{self, Cell, Table};
 use crate::scores::Scores;
-use fedirt_model::fit::{Covariance, Fit, FitSite, ItemFit, Q3, ScoreRow};
+use fedirt_model::fit::{
+    Covariance, Dimensionality, Fit, FitSite, ItemFit, LatentCheck, Q3, ScoreRow, SiteInfluence,
+};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -60,6 +62,21 @@ pub fn item_fit(out: &mut dyn Write, items: &[ItemFit]) -> io::Result<()> {
 /// `diagnostics/pairs.csv`: residual correlations, a line per pair of items.
 pub fn pairs(out: &mut dyn Write, q3: &Q3) -> io::Result<()> {
     write(out, &tables::pairs(q3))
+}
+
+/// `diagnostics/dimensions.csv`: eigenvalues with the limits from simulated data.
+pub fn dimensions(out: &mut dyn Write, found: &Dimensionality) -> io::Result<()> {
+    write(out, &tables::dimensions(found))
+}
+
+/// `diagnostics/ability.csv`: how ability is distributed, in the model and among the students.
+pub fn latent(out: &mut dyn Write, check: &LatentCheck) -> io::Result<()> {
+    write(out, &tables::latent(check))
+}
+
+/// `diagnostics/sites.csv`: what would change most without each site.
+pub fn influence(out: &mut dyn Write, sites: &[SiteInfluence]) -> io::Result<()> {
+    write(out, &tables::influence(sites))
 }
 
 /// `covariance.csv`.

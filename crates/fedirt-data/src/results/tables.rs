@@ -2,7 +2,8 @@
 
 use crate::scores::{PriorChoice, Scores};
 use fedirt_model::fit::{
-    Covariance, Diagnostics, Fit, FitItem, FitSite, ItemFit, NamedNumbers, Provenance, Q3, ScoreRow,
+    Covariance, Diagnostics, Dimensionality, Fit, FitItem, FitSite, ItemFit, LatentCheck, NamedNumbers,
+    Provenance, Q3, ScoreRow, SiteInfluence,
 };
 use fedirt_model::scoring::Method;
 
@@ -123,6 +124,38 @@ pub fn pairs(q3: &Q3) -> Table {
         }
     }
     Table::new(&["item1", "item2", "Q3", "Q3_minus_mean", "flagged"], rows)
+}
+
+/// Eigenvalues with the limits from simulated data, a row per rank.
+pub fn dimensions(found: &Dimensionality) -> Table {
+    let row = |k: usize| {
+        let numbers =
+            [found.eigenvalues[k], found.parallel_5[k], found.parallel_95[k], found.parallel_95_se[k]];
+        let numbers = numbers.map(|number| Number(Some(number)));
+        std::iter::once(Count(Some(k as u64 + 1))).chain(numbers).collect()
+    };
+    let headers = ["rank", "eigenvalue", "parallel_5", "parallel_95", "parallel_95_se"];
+    Table::new(&headers, (0..found.eigenvalues.len()).map(row))
+}
+
+/// Weights of the nodes of ability, in the model and among the students.
+pub fn latent(check: &LatentCheck) -> Table {
+    let row = |n: usize| {
+        let numbers =
+            [check.theta[n], check.expected[n], check.observed[n]].map(|number| Number(Some(number)));
+        numbers.into_iter().chain([Number(check.residuals[n])]).collect()
+    };
+    Table::new(&["theta", "expected", "observed", "residual"], (0..check.theta.len()).map(row))
+}
+
+/// What would change most without each site, a row per site.
+pub fn influence(sites: &[SiteInfluence]) -> Table {
+    let row = |site: &SiteInfluence| {
+        let names = [&site.site, &site.item, &site.parameter].map(|name| text(name));
+        let numbers = [site.estimate, site.without, site.change].map(|number| Number(Some(number)));
+        names.into_iter().chain(numbers).collect()
+    };
+    Table::new(&["site", "item", "parameter", "estimate", "without", "change_in_se"], sites.iter().map(row))
 }
 
 /// The ability that belongs to each sum score.
@@ -278,6 +311,24 @@ fn whole_model(diagnostics: &Diagnostics, add: &mut impl FnMut(&str, Cell)) {
     if let Some(reliability) = &diagnostics.reliability {
         add("reliability_empirical", Number(Some(reliability.empirical)));
         add("reliability_marginal", Number(Some(reliability.marginal)));
+    }
+    if let Some(found) = &diagnostics.dimensionality {
+        add("eigenvalue_ratio", Number(found.ratio));
+        add("dimensions", Count(Some(found.dimensions as u64)));
+    }
+    if let Some(found) = &diagnostics.influence {
+        add("influential_sites", Number(Some(found.influential)));
+    }
+    if let Some(check) = &diagnostics.latent {
+        for (name, value) in [
+            ("latent_lr", check.lr),
+            ("latent_score", check.score),
+            ("latent_p", check.p),
+            ("latent_skewness", Some(check.skewness)),
+            ("latent_kurtosis", Some(check.kurtosis)),
+        ] {
+            add(name, Number(value));
+        }
     }
     if let Some(alpha) = diagnostics.alpha {
         add("alpha", Number(Some(alpha)));

@@ -4,8 +4,8 @@ use fedirt_model::fit::{Diagnostics, Fit};
 
 use super::html;
 use crate::figure::Table;
-use crate::residual_correlations;
 use crate::text::{self, escape};
+use crate::{ability_density, residual_correlations, scree, site_influence};
 
 /// The section, or a sentence where nothing was asked for.
 pub(super) fn section(out: &mut String, fit: &Fit) {
@@ -26,6 +26,15 @@ pub(super) fn section(out: &mut String, fit: &Fit) {
     whole(out, diagnostics);
     if diagnostics.q3.is_some() {
         html::figure(out, "dependence", &residual_correlations(fit));
+    }
+    if diagnostics.dimensionality.is_some() {
+        html::figure_with_table(out, "scree", &scree(fit));
+    }
+    if diagnostics.latent.is_some() && fit.latent.shape.is_none() {
+        html::figure_with_table(out, "ability-density", &ability_density(fit));
+    }
+    if diagnostics.influence.as_ref().is_some_and(|found| found.sites.is_some()) {
+        html::figure_with_table(out, "influence", &site_influence(fit));
     }
     items(out, diagnostics);
     scores(out, diagnostics);
@@ -61,6 +70,12 @@ fn whole(out: &mut String, diagnostics: &Diagnostics) {
     }
     if let Some(alpha) = diagnostics.alpha {
         row("Cronbach's α", text::fixed(alpha, 3));
+    }
+    if let Some(found) = &diagnostics.influence {
+        row(
+            "Sites that change a parameter by more than its standard error",
+            text::fixed(found.influential, 0),
+        );
     }
     if let Some(person) = &diagnostics.person_fit {
         let share = 100.0 * person.below / person.students.max(1.0);

@@ -175,6 +175,7 @@ fn item(plan: Plan, j: usize, n: u64, grid: &[f64], density: &[f64], dice: &mut 
         n: Some(answers),
         fixed: false,
         options: Vec::new(),
+        bundle: Vec::new(),
     };
     let weight: Vec<f64> = density.iter().map(|w| w * answers as f64).collect();
     let mut observed: Vec<Vec<f64>> = vec![vec![0.0; grid.len()]; plan.categories];

@@ -135,8 +135,12 @@ impl Schedule {
                 effect_unit: 1.0,
                 rounded: effects == Effects::Random && between == BetweenSites::Rounded,
             }),
-            diagnostics: (!plan.diagnostics.is_empty())
-                .then(|| Diagnose { point: nowhere(), wanted: plan.diagnostics.clone() }),
+            diagnostics: (!plan.diagnostics.is_empty()).then(|| Diagnose {
+                point: nowhere(),
+                wanted: plan.diagnostics.clone(),
+                covariance: Vec::new(),
+                by_name: plan.secrecy.by_site(),
+            }),
             closing: Close {
                 point: nowhere(),
                 sd: 1.0,

@@ -8,6 +8,10 @@ const MANY: f64 = 5_000.0;
 /// Mean squares beyond these distort measurement (Linacre 2002).
 const MEAN_SQUARES: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
+/// Skewness and excess kurtosis below these hardly change item parameters.
+const LITTLE_SKEWNESS: f64 = 0.3;
+const LITTLE_KURTOSIS: f64 = 0.6;
+
 /// Everything that stands out.
 pub(super) fn findings(found: &Diagnostics, students: f64) -> Vec<Warning> {
     let mut out = Vec::new();
@@ -48,6 +52,66 @@ pub(super) fn findings(found: &Diagnostics, students: f64) -> Vec<Warning> {
             format!(
                 "the model as a whole is off: RMSEA {:.3} (90% interval {:.3} to {:.3}; up to 0.05 is usual for a good fit), SRMSR {:.3} (up to 0.05 is usual). Look at the dependent pairs and at misfitting items first, then at a model with more slopes or dimensions",
                 global.rmsea, global.rmsea_5, global.rmsea_95, global.srmsr
+            ),
+        );
+    }
+    if let Some(dimensions) = &found.dimensionality
+        && dimensions.dimensions > 1
+    {
+        say(
+            "several_dimensions",
+            format!(
+                "the test seems to measure {} things: the second eigenvalue of the items' correlations is {:.2}, above {:.2}, where it stays in 95 of 100 cases if there is one ability (the first is {:.2}). One score then mixes them: see which items go together more than ability explains, and calibrate them apart or leave some out",
+                dimensions.dimensions,
+                dimensions.eigenvalues[1],
+                dimensions.parallel_95[1],
+                dimensions.eigenvalues[0]
+            ),
+        );
+    }
+    if let Some(latent) = &found.latent
+        && latent.score.is_some()
+        && latent.p.is_some_and(|p| p < 0.05)
+        && (latent.skewness.abs() >= LITTLE_SKEWNESS || latent.kurtosis.abs() >= LITTLE_KURTOSIS)
+    {
+        let skewed = if latent.skewness.abs() < LITTLE_SKEWNESS {
+            "about as long on both sides".to_owned()
+        } else if latent.skewness > 0.0 {
+            "with the longer tail among able students".to_owned()
+        } else {
+            "with the longer tail among weak students".to_owned()
+        };
+        let peaked = if latent.kurtosis <= -LITTLE_KURTOSIS {
+            ", flat or with two humps"
+        } else if latent.kurtosis >= LITTLE_KURTOSIS {
+            ", with heavy tails"
+        } else {
+            ""
+        };
+        say(
+            "latent_shape",
+            format!(
+                "ability is not normal, {skewed}{peaked} (skewness about {:.2}, excess kurtosis about {:.2}): slopes and difficulties that take it to be normal are off by more than their standard errors say. Estimate its shape (a population histogram, mixture:2 or davidian:4) and compare the fits",
+                latent.skewness, latent.kurtosis
+            ),
+        );
+    }
+    if let Some(influence) = &found.influence
+        && influence.influential > 0.5
+    {
+        let named: Vec<String> = (influence.sites.iter().flatten())
+            .filter(|site| site.change.abs() > 1.0)
+            .map(|site| format!("{} (item {})", site.site, site.item))
+            .collect();
+        let who = if named.is_empty() {
+            format!("{:.0} of the sites", influence.influential)
+        } else {
+            some(named.into_iter())
+        };
+        say(
+            "influential_sites",
+            format!(
+                "without {who} some item parameter would change by more than its standard error: results lean on them. Fit with sites counting equally or capped, and without the largest, and report both where conclusions differ"
             ),
         );
     }

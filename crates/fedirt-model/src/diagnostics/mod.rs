@@ -5,10 +5,14 @@
 
 mod cholesky;
 mod classical;
+mod dimensionality;
 mod findings;
 mod global;
+mod influence;
 mod item_fit;
+mod latent;
 mod pair_tables;
+mod polychoric;
 mod q3;
 mod reliability;
 mod score_fit;
@@ -35,12 +39,16 @@ pub(crate) struct Fitted<'a> {
     pub design: &'a Design,
     /// Their names.
     pub names: &'a [String],
+    /// The sites' names, in the order of the cohort.
+    pub sites: Vec<String>,
     /// Their parameters for standardised ability, and behind them those of the population.
     pub psi: &'a [f64],
     /// The derivatives of these in the free parameters, a matrix that is made where it is needed.
     pub jacobian: &'a (dyn Fn() -> DMatrix<f64> + Sync),
     /// Free parameters of each item.
     pub free: Vec<usize>,
+    /// The share of students who answered each item.
+    pub answered: Vec<f64>,
     /// Distribution of ability.
     pub population: &'a Population,
     /// Free parameters that all items share: those of the population, and its SD and mean where they are estimated.
@@ -53,6 +61,8 @@ pub(crate) struct Fitted<'a> {
     pub grid: &'a Grid,
     /// Assumption about sites.
     pub effects: Effects,
+    /// Covariance of `psi` before the origin is centred; none where the information is not positive definite, or errors are item by item.
+    pub covariance: Option<&'a DMatrix<f64>>,
     /// Whether students carry weights.
     pub weighted: bool,
     /// What was asked for.
@@ -91,6 +101,14 @@ pub(crate) fn diagnose(
     };
     scores(fitted, reply, &mut out);
     pairs(fitted, reply, tables, &mut out);
+    match latent::latent(fitted, reply) {
+        Ok(check) => out.latent = Some(check),
+        Err(reason) => out.not_available.push(NotAvailable::new("latent", reason)),
+    }
+    match influence::influence(fitted, reply) {
+        Ok(found) => out.influence = Some(found),
+        Err(reason) => out.not_available.push(NotAvailable::new("influence", reason)),
+    }
     let missing = [
         ("reliability", out.reliability.is_none(), Diagnostic::Reliability),
         ("item_fit", out.item_fit.is_none(), Diagnostic::ItemFit),
@@ -141,19 +159,17 @@ fn pairs(fitted: &Fitted<'_>, reply: &DiagnoseReply, tables: Option<&DMatrix<f64
     let mut missing = |names: &[&str], reason: &str| {
         out.not_available.extend(names.iter().map(|name| NotAvailable::new(name, reason)));
     };
+    const ALL: [&str; 5] = ["ld", "global", "dimensionality", "classical", "alpha"];
     if !fitted.wanted.contains(&Diagnostic::Pairs) {
-        return missing(&["ld", "global", "classical", "alpha"], not_asked(fitted, Diagnostic::Pairs));
+        return missing(&ALL, not_asked(fitted, Diagnostic::Pairs));
     }
     let Some(tables) = tables else {
-        return missing(
-            &["ld", "global", "classical", "alpha"],
-            "this algorithm does not ask for two-way tables of answers",
-        );
+        return missing(&ALL, "this algorithm does not ask for two-way tables of answers");
     };
     let (classical, alpha) = classical::classical(fitted, tables);
     (out.classical, out.alpha) = (Some(classical), alpha);
     if fitted.weighted {
-        return missing(&["ld", "global"], WEIGHTED);
+        return missing(&ALL[..3], WEIGHTED);
     }
     let expected = match &reply.expected_pairs {
         Some(packed) => symmetric(fitted.design.cells(), packed),
@@ -170,14 +186,30 @@ fn pairs(fitted: &Fitted<'_>, reply: &DiagnoseReply, tables: Option<&DMatrix<f64
             "with site effects the weights of M2 and C2 depend on each site's own; fit without effects to see them",
         );
     }
+    match dimensionality::dimensionality(fitted, tables, &expected, reply.students) {
+        Ok(found) => out.dimensionality = Some(found),
+        Err(error) => missing(&["dimensionality"], error.reason()),
+    }
     out.ld = Some(pair_tables::local_dependence(fitted, tables, &expected));
 }
 
 /// What a private fit says of diagnostics: none can be told.
 pub(crate) fn not_in_private() -> Diagnostics {
     let reason = "private fits release noisy scores alone: every further sum over students would cost more of the privacy budget";
-    let names =
-        ["reliability", "item_fit", "q3", "ld", "global", "S_X2", "score_table", "person_fit", "classical"];
+    let names = [
+        "reliability",
+        "item_fit",
+        "q3",
+        "ld",
+        "global",
+        "dimensionality",
+        "latent",
+        "influence",
+        "S_X2",
+        "score_table",
+        "person_fit",
+        "classical",
+    ];
     Diagnostics {
         not_available: names.map(|name| NotAvailable::new(name, reason)).to_vec(),
         ..Diagnostics::default()

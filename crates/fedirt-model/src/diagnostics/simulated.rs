@@ -22,7 +22,12 @@ pub(super) struct Simulator<'a> {
 impl<'a> Simulator<'a> {
     /// A simulator in which each item is answered by a share of the students, whoever they are.
     pub(super) fn new(fitted: &'a Fitted<'a>, given: Vec<f64>) -> Self {
-        let Fitted { design, psi, grid, .. } = fitted;
+        Self::at(fitted, fitted.psi, given)
+    }
+
+    /// The same with other parameters.
+    pub(super) fn at(fitted: &'a Fitted<'a>, psi: &[f64], given: Vec<f64>) -> Self {
+        let Fitted { design, grid, .. } = fitted;
         let total: f64 = grid.log_weights().iter().map(|w| w.exp()).sum();
         let mut sum = 0.0;
         let nodes = grid.log_weights().iter().map(|w| {

@@ -16,6 +16,12 @@ pub struct Diagnostics {
     pub item_fit: Option<Vec<ItemFit>>,
     /// Fit of the whole model.
     pub global: Option<GlobalFit>,
+    /// How many dimensions the answers have.
+    pub dimensionality: Option<Dimensionality>,
+    /// Whether ability is distributed as the model has it.
+    pub latent: Option<LatentCheck>,
+    /// What single sites change.
+    pub influence: Option<Influence>,
     /// Ability by sum score.
     pub score_table: Option<Vec<ScoreRow>>,
     /// Reliability of ability estimates.
@@ -99,6 +105,87 @@ pub struct GlobalFit {
     /// Comparative fit index.
     #[serde(rename = "CFI")]
     pub cfi: f64,
+}
+
+/// Eigenvalues of the items' tetra- and polychoric correlations, beside those of data simulated from the fitted model, which has one
+/// dimension (Drasgow & Lissak 1983).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dimensionality {
+    /// Eigenvalues, largest first. Items of unordered categories are left out.
+    pub eigenvalues: Vec<f64>,
+    /// In one of twenty simulated data sets the eigenvalue of this rank is smaller.
+    pub parallel_5: Vec<f64>,
+    /// In one of twenty it is larger.
+    pub parallel_95: Vec<f64>,
+    /// Monte Carlo error of `parallel_95`.
+    pub parallel_95_se: Vec<f64>,
+    /// The first eigenvalue over the second.
+    pub ratio: Option<f64>,
+    /// One, and one more for each eigenvalue behind the first that lies above `parallel_95`, up to one that does not.
+    pub dimensions: usize,
+    /// Seed of the simulation.
+    pub seed: u64,
+    /// Simulated data sets.
+    pub replications: usize,
+}
+
+/// Whether ability is distributed as the model has it.
+///
+/// Where it is taken to be normal, a score test of density φ(θ)(1 + γ₃ He₃(θ)/6 + γ₄ He₄(θ)/24) against the normal; item parameters
+/// and site effects are eliminated by their information.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatentCheck {
+    /// Twice the log-likelihood above that of a normal population, where a flexible one was fitted.
+    pub lr: Option<f64>,
+    /// χ² of the score test.
+    pub score: Option<f64>,
+    /// Degrees of freedom.
+    pub df: f64,
+    /// p of the test.
+    pub p: Option<f64>,
+    /// Skewness: γ₃ after one step from the normal, or that of the fitted density.
+    pub skewness: f64,
+    /// Its standard error, of the step.
+    pub skewness_se: Option<f64>,
+    /// Excess kurtosis: γ₄, likewise.
+    pub kurtosis: f64,
+    /// Its standard error.
+    pub kurtosis_se: Option<f64>,
+    /// Nodes of ability, on the reported scale.
+    pub theta: Vec<f64>,
+    /// Weights of the nodes in the model.
+    pub expected: Vec<f64>,
+    /// The mean of the students' posterior weights.
+    pub observed: Vec<f64>,
+    /// (observed − expected) over its standard error at given parameters. That parameters are estimated is not accounted for, which
+    /// makes these smaller than standard normal numbers (Haberman, Sinharay & Chon 2013). None where nobody is near the node.
+    pub residuals: Vec<Option<f64>>,
+}
+
+/// What would change without single sites, in one step from the estimates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Influence {
+    /// How many sites would each change some item parameter by more than its standard error.
+    pub influential: f64,
+    /// In `plain` the parameter that each site changes most; the most influential site first.
+    pub sites: Option<Vec<SiteInfluence>>,
+}
+
+/// The item parameter that would change most without a site.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SiteInfluence {
+    /// The site.
+    pub site: String,
+    /// The item.
+    pub item: String,
+    /// The parameter, such as `a` or `d2`.
+    pub parameter: String,
+    /// Its estimate from all sites, on standardised ability.
+    pub estimate: f64,
+    /// What it would be without the site.
+    pub without: f64,
+    /// The change in standard errors of the estimate.
+    pub change: f64,
 }
 
 /// The ability that belongs to a sum score.

@@ -46,6 +46,9 @@ pub struct FitItem {
     /// How the options of an item with an answer key were chosen, where the files are at hand.
     #[serde(default)]
     pub options: Vec<OptionSummary>,
+    /// The items of the files that were merged into this one; none as a rule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bundle: Vec<BundlePart>,
 }
 
 /// One option of an item with an answer key.
@@ -62,6 +65,15 @@ pub struct OptionSummary {
     pub thirds: [u64; 3],
     /// Correlation between choosing it, among those who chose any, and the mean score in the other items.
     pub item_rest_r: Option<f64>,
+}
+
+/// An item that was merged with others into one, whose category is the sum of theirs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundlePart {
+    /// Column name.
+    pub item: String,
+    /// Its codes, lowest first: the lowest adds 0 to the sum, the next one 1.
+    pub codes: Vec<u8>,
 }
 
 impl FitItem {
@@ -84,6 +96,7 @@ impl FitItem {
             n: None,
             fixed: false,
             options: Vec::new(),
+            bundle: Vec::new(),
         }
     }
 

@@ -144,7 +144,7 @@ impl SumQuestion for Close {
             publishes_effects: self.publish_effects,
             once: false,
             tells_own_effect: true,
-            by_student: true,
+            by_student: !self.publish_effects,
         }
     }
 

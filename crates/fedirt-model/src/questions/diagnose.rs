@@ -1,14 +1,14 @@
 //! Asked once at the estimates: sums from which the centre sees whether the model is right.
 
-use super::reply::reply;
-use super::shared::{STUDENTS, WEIGHT, check_point, count};
+use super::reply::{BySite, reply};
+use super::shared::{STUDENTS, WEIGHT, check_finite, check_point, count};
 use super::tensor::top_score;
 use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion};
-use crate::diagnostics::site::{ExpectedTables, FLOOR, ITEM_MOMENTS, ResidualSums};
+use crate::diagnostics::site::{AbilityMass, ExpectedTables, FLOOR, ITEM_MOMENTS, ResidualSums, SHAPES, influence, shapes};
 use crate::diagnostics::{expected_counts, highest};
 use crate::exchange::{Effects, Point, Request, triangle};
 use crate::site::{SiteView, lower};
-use crate::statistics::Statistic;
+use crate::statistics::{Mode, Statistic};
 use serde::{Deserialize, Serialize};
 
 const ABILITY_SUMS: Statistic =
@@ -36,6 +36,19 @@ const RESIDUAL_SQUARES: Statistic =
 const RESIDUAL_PRODUCTS: Statistic =
     Statistic::sum("residual_products", "sums of products of two items' residuals");
 
+const ABILITY_MASS: Statistic = Statistic::sum("ability_mass", "expected number of students at each node of ability");
+const ABILITY_SQUARES: Statistic =
+    Statistic::sum("ability_squares", "sums of squares of each student's chances to be at these nodes");
+const SHAPE_SCORE: Statistic =
+    Statistic::sum("shape_score", "in which direction the answers would make the distribution of ability skewed or peaked");
+const INFLUENTIAL: Statistic =
+    Statistic::sum("influential", "1 if some item parameter would change by more than its error without the site");
+const INFLUENCE: Statistic = Statistic::by_site(
+    "influence",
+    "by name, which item parameter would change most without the site, and by how much",
+    &[Mode::Plain],
+);
+
 /// A kind of diagnostics that sites send sums for. A plan lists those that it asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,18 +63,34 @@ pub enum Diagnostic {
     Scores,
     /// LD-X² and global fit, from the two-way tables of the first round: with site effects, what the model expects of these.
     Pairs,
+    /// Whether ability is distributed as the model has it, where nobody carries weights.
+    Latent,
+    /// What would change without single sites.
+    Influence,
 }
 
 impl Diagnostic {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Reliability, Self::ItemFit, Self::Q3, Self::Scores, Self::Pairs];
+    pub const ALL: [Self; 7] = [
+        Self::Reliability,
+        Self::ItemFit,
+        Self::Q3,
+        Self::Scores,
+        Self::Pairs,
+        Self::Latent,
+        Self::Influence,
+    ];
+
+    /// Those that are made unless others are asked for. Influence costs sites as much as a round, each for itself.
+    pub const USUAL: [Self; 6] =
+        [Self::Reliability, Self::ItemFit, Self::Q3, Self::Scores, Self::Pairs, Self::Latent];
 
     /// Whether its numbers grow with the square of the items: there are some for each pair of items, or for each category and sum
     /// score.
     pub fn grows_with_square(self) -> bool {
         match self {
             Self::Q3 | Self::Scores | Self::Pairs => true,
-            Self::Reliability | Self::ItemFit => false,
+            Self::Reliability | Self::ItemFit | Self::Latent | Self::Influence => false,
         }
     }
 
@@ -73,6 +102,8 @@ impl Diagnostic {
             Self::Q3 => "q3",
             Self::Scores => "scores",
             Self::Pairs => "pairs",
+            Self::Latent => "latent",
+            Self::Influence => "influence",
         }
     }
 }
@@ -84,6 +115,11 @@ pub struct Diagnose {
     pub point: Point,
     /// What is asked for.
     pub wanted: Vec<Diagnostic>,
+    /// Covariance of the parameters, lower triangle, from which sites tell what would change without them; empty where that is not asked
+    /// for or not known.
+    pub covariance: Vec<f64>,
+    /// Whether sites tell it by name.
+    pub by_name: bool,
 }
 
 impl Diagnose {
@@ -99,6 +135,11 @@ impl Diagnose {
     /// Whether expected counts depend on the site.
     fn differs(request: &Request) -> bool {
         request.effects != Effects::None
+    }
+
+    /// Whether posterior weights are summed: with weights the test has no known distribution.
+    fn looks_at_ability(&self, request: &Request) -> bool {
+        self.wants(Diagnostic::Latent) && !request.weighted
     }
 
     /// A matrix with a row per sum score.
@@ -122,6 +163,9 @@ impl Diagnose {
 
 /// Ability stays within ±26; the square of it is the largest of the sums.
 const LARGEST_SQUARED_ABILITY: f64 = 1024.0;
+
+/// Changes beyond this are told as this; places of parameters are below it.
+const LARGEST_INFLUENCE: f64 = 1e5;
 
 reply! {
     /// What sites say about residuals at the estimates.
@@ -172,6 +216,26 @@ reply! {
             (question.wants(Diagnostic::Pairs) && Diagnose::differs(request) && !request.weighted).then(|| {
                 (Shape::Triangle(Axis::cells(&request.design)), Bound::per_student(1.0))
             }),
+        /// Sites without which some parameter would change by more than its standard error.
+        influential: Option<Vec<f64>> = INFLUENTIAL => question
+            .wants(Diagnostic::Influence)
+            .then(|| (Shape::scalar(), Bound::per_site(1.0))),
+        /// The place of the parameter that would change most, the change, and the change in standard errors.
+        influence: Option<BySite<3>> = INFLUENCE => (question.by_name && question.wants(Diagnostic::Influence))
+            .then(|| (Shape::Vector(Axis::shared(3)), Bound::per_site(LARGEST_INFLUENCE))),
+        /// Σ_i P_i(n) by node of standardised ability.
+        ability_mass: Option<Vec<f64>> = ABILITY_MASS => question
+            .looks_at_ability(request)
+            .then(|| (Shape::Vector(Axis::shared(request.population.nodes)), Bound::per_student(1.0))),
+        /// Σ_i P_i(n)².
+        ability_squares: Option<Vec<f64>> = ABILITY_SQUARES => question
+            .looks_at_ability(request)
+            .then(|| (Shape::Vector(Axis::shared(request.population.nodes)), Bound::per_student(1.0))),
+        /// Σ_i (E_i h − E h) of He₃/6 and He₄/24.
+        shape_score: Option<Vec<f64>> = SHAPE_SCORE => question.looks_at_ability(request).then(|| {
+            let largest = shapes(request.population.range).into_iter().map(f64::abs).fold(1.0, f64::max);
+            (Shape::Vector(Axis::shared(SHAPES)), Bound::per_student(2.0 * largest))
+        }),
     }
 }
 
@@ -189,16 +253,19 @@ impl SumQuestion for Diagnose {
             publishes_effects: false,
             once: false,
             tells_own_effect: false,
-            by_student: true,
+            by_student: !self.wants(Diagnostic::Influence),
         }
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {
-        check_point(request, &self.point)
+        check_point(request, &self.point)?;
+        check_finite("the covariance of parameters", &self.covariance)?;
+        let (given, wanted) = (self.covariance.len(), triangle(request.parameters()));
+        if given == 0 || given == wanted { Ok(()) } else { Err(Malformed::Parameters { wanted }) }
     }
 
     fn at(&self, _request: &Request, point: &Point, _sites: usize) -> Self {
-        Self { point: point.clone(), wanted: self.wanted.clone() }
+        Self { point: point.clone(), covariance: Vec::new(), ..self.clone() }
     }
 
     fn answer(&self, site: &SiteView<'_>) -> DiagnoseReply {
@@ -228,6 +295,13 @@ impl SumQuestion for Diagnose {
             let expected = expected_counts((design, psi), &grid, &observed, s);
             lower(cells, 1.0, |r, c| expected[(r, c)])
         });
+        let ability = self.looks_at_ability(site.request).then(|| match effect {
+            Some(s) => site.data.ability_mass(psi, s, site.population),
+            None => AbilityMass::none(site.population.nodes),
+        });
+        let asked = self.wants(Diagnostic::Influence) && !self.covariance.is_empty();
+        let told = asked && site.request.effects != Effects::Random && effect.is_some();
+        let influence = told.then(|| influence(site, &self.point, &self.covariance)).flatten();
         let all = |matrix: &nalgebra::DMatrix<f64>| matrix.transpose().as_slice().to_vec();
         DiagnoseReply {
             students: if effect.is_some() { site.data.students as f64 } else { 0.0 },
@@ -246,6 +320,20 @@ impl SumQuestion for Diagnose {
             expected_score_table: expected.as_ref().map(|tables| tables.answers.clone()),
             expected_scores: expected.map(|tables| tables.scores),
             expected_pairs,
+            influential: self.wants(Diagnostic::Influence).then(|| {
+                let beyond = influence.is_some_and(|found| found.in_errors.abs() > 1.0);
+                vec![f64::from(u8::from(beyond))]
+            }),
+            influence: (self.by_name && self.wants(Diagnostic::Influence)).then(|| {
+                // What determines nothing changes nothing.
+                BySite::own(influence.map_or([0.0; 3], |found| {
+                    let held = |x: f64| x.clamp(-LARGEST_INFLUENCE, LARGEST_INFLUENCE);
+                    [found.place as f64, held(found.change), held(found.in_errors)]
+                }))
+            }),
+            ability_mass: ability.as_ref().map(|ability| ability.mass.clone()),
+            ability_squares: ability.as_ref().map(|ability| ability.squares.clone()),
+            shape_score: ability.map(|ability| ability.score.to_vec()),
         }
     }
 }

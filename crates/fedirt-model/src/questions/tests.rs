@@ -10,6 +10,7 @@ use crate::exchange::Effects;
 use crate::population::Population;
 use crate::responses::ResponseTable;
 use crate::site::Site;
+use crate::site::lower;
 use crate::site::tests::design;
 
 fn request(effects: Effects, ask: Ask) -> Request {
@@ -58,7 +59,10 @@ fn forms() -> Vec<Ask> {
         forms.push(Close { point: point(), sd: 1.0, errors: None, effects: None, publish_effects }.into());
     }
     for wanted in [Diagnostic::ALL.to_vec(), vec![Diagnostic::ItemFit], vec![Diagnostic::Q3]] {
-        forms.push(Diagnose { point: point(), wanted }.into());
+        for covariance in [Vec::new(), lower(point().psi.len(), 0.01, |r, c| f64::from(u8::from(r == c)))] {
+            let (point, wanted) = (point(), wanted.clone());
+            forms.push(Diagnose { point, wanted, covariance, by_name: true }.into());
+        }
     }
     let covered = |ask: &Ask| match ask {
         Ask::Counts(_) => 0,

@@ -121,9 +121,10 @@ lost_site_is_revealed = false
 }
 
 const DIAGNOSTICS: &str = r#"# Sums that sites send once, at the estimates, to see whether the model is right: "reliability" of ability estimates,
-# "item_fit" (infit and outfit), "scores" (S-X² and sum scores), "q3" and "pairs" (items that depend on each other, and global
-# fit). [] asks for none.
-diagnostics = ["reliability", "item_fit", "q3", "scores", "pairs"]
+# "item_fit" (infit and outfit), "scores" (S-X² and sum scores), "q3" and "pairs" (items that depend on each other,
+# dimensions, and global fit), "latent" (how ability is distributed), "influence" (what would change without single
+# sites: how many change much, and in plain which). [] asks for none.
+diagnostics = ["reliability", "item_fit", "q3", "scores", "pairs", "latent"]
 "#;
 
 fn privacy(level: PrivacyLevel) -> String {

@@ -98,6 +98,7 @@ pub(crate) fn large_fit(items: usize, sites: usize) -> Fit {
         n: Some(10_000),
         fixed: false,
         options: Vec::new(),
+        bundle: Vec::new(),
         parameters: [("a1".to_owned(), Some(1.2 + 0.5 * wave(n)))]
             .into_iter()
             .chain([("d".to_owned(), Some(-(1.2 + 0.5 * wave(n)) * 2.0 * wave(3 * n)))])

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
     let (cli, typed) = Typed::read();
     let result = match &cli.command {
         Command::Fit(args) => fit::run(args, &typed),
+        Command::Sensitivity(args) => fit::sensitivity(args),
         Command::Score(args) => score::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Report(args) => report::run(args),

@@ -20,6 +20,7 @@ mod messy_table;
 mod neighbours;
 mod network;
 mod output;
+mod remedies;
 mod report;
 mod score;
 mod streams;

@@ -11,7 +11,9 @@ use crate::centre::plan::POWER_SUMS;
 use crate::diagnostics::{Fitted, diagnose};
 use crate::exchange::{Effects, Request};
 use crate::questions::close::{CloseReply, EffectErrors};
+use crate::questions::diagnose::Diagnostic;
 use crate::questions::{Close, Diagnose, Products};
+use crate::site::lower;
 
 impl Calibration {
     /// Centres the solution and turns its information into errors; weighted fits need products of scores for that.
@@ -81,7 +83,12 @@ impl Calibration {
         let Some(question) = &self.schedule.diagnostics else {
             return self.close(solution, errors, &products);
         };
-        let request = self.request(Diagnose { point: solution.point.clone(), ..question.clone() });
+        let asked = question.wanted.contains(&Diagnostic::Influence) && !self.weighted();
+        let covariance = errors.as_ref().filter(|_| asked).and_then(|errors| errors.before_centring.full());
+        let covariance =
+            covariance.map_or_else(Vec::new, |full| lower(full.nrows(), 1.0, |r, c| full[(r, c)]));
+        let request =
+            self.request(Diagnose { point: solution.point.clone(), covariance, ..question.clone() });
         self.phase = Phase::Diagnostics(solution, errors, products);
         Ok(request)
     }
@@ -120,14 +127,18 @@ impl Calibration {
         if solution.at_bound.len() == problem.design.len() {
             return Err(CentreError::NoEstimates(self.students as u64));
         }
-        let diagnostics = diagnosed.map(|reply| {
+        let diagnostics = diagnosed.map(|diagnosed| {
             let fitted = Fitted {
                 design: &problem.design,
                 names: &problem.names,
+                sites: self.sites.iter().map(|site| site.name.clone()).collect(),
                 psi: &solution.point.psi,
                 jacobian: &|| problem.structure.jacobian(&solution.y),
                 free: (0..problem.design.len())
                     .map(|j| problem.design.span(j).filter(|&r| problem.structure.is_free(r)).count())
+                    .collect(),
+                answered: (reply.answers.iter())
+                    .map(|answers| (answers / reply.students.max(1.0)).clamp(0.0, 1.0))
                     .collect(),
                 population: &self.plan.population,
                 shared: self.plan.population.size()
@@ -137,11 +148,12 @@ impl Calibration {
                 latent_sd: problem.structure.sd(&solution.y),
                 grid: &self.plan.population.at(&solution.point.psi[problem.design.parameters()..]),
                 effects: self.effects,
+                covariance: errors.and_then(|errors| errors.before_centring.full()),
                 weighted: self.weighted(),
                 wanted: &self.plan.diagnostics,
                 seed: self.plan.settings.seed,
             };
-            diagnose(&fitted, &reply, tables.as_ref())
+            diagnose(&fitted, &diagnosed, tables.as_ref())
         });
         let mut outcome = Outcome::new(problem, &self.plan, &self.sites, solution, errors, reply);
         outcome.diagnostics = diagnostics;

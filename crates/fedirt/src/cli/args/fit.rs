@@ -6,6 +6,7 @@ use super::{
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use fedirt::SiteWeights;
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, ALIASES, ItemModel, MODELS};
@@ -125,6 +126,19 @@ pub(crate) struct FitArgs {
     /// Items with given parameters, which anchor the scale (CSV: item, a, d or b; the items.csv of a fit can be used)
     #[arg(long, value_name = "FILE", help_heading = "Model")]
     pub fixed_items: Option<PathBuf>,
+    /// Merge items that depend on each other into one item of several categories, their sum; fedirt score merges them too
+    #[arg(
+        long,
+        value_name = "I1+I2,…",
+        value_delimiter = ',',
+        value_parser = parse_bundle,
+        help_heading = "Model"
+    )]
+    pub bundle: Vec<Vec<String>>,
+    /// How much each site counts: n (its students), equal, capped:500 (students at most), effective:0.2 (fewer, the more its
+    /// students are alike); all but n give sandwich errors
+    #[arg(long, value_name = "HOW", default_value = "n", help_heading = "Model")]
+    pub site_weights: SiteWeights,
     /// Distribution of ability: normal, mixture:G (of G normals) or davidian:K (a smooth curve of degree K), estimated with the items
     #[arg(long, value_name = "FAMILY", default_value = "normal", help_heading = "Model")]
     pub population: Family,
@@ -225,10 +239,12 @@ pub(crate) struct FitArgs {
     /// Share of students who take part in a round [default: 1]
     #[arg(long, value_name = "Q", allow_hyphen_values = true, help_heading = "fedirt-dp")]
     pub sampling_rate: Option<f64>,
-    /// Leave out what shows whether the model is right: item fit, global fit, local dependence, reliability
+    /// Leave out what shows whether the model is right: item fit, global fit, local dependence, dimensions,
+    /// shape of ability, reliability
     #[arg(long, help_heading = "Model check")]
     pub no_diagnostics: bool,
-    /// Only these: reliability, item_fit, scores, q3, pairs (with more than 500 items, the last two must be asked for)
+    /// Only these: reliability, item_fit, scores, latent, q3, pairs, influence (the last must be asked for; q3 and pairs
+    /// with more than 500 items)
     #[arg(
         long,
         value_name = "NAME,…",
@@ -270,6 +286,28 @@ impl FitArgs {
     }
 }
 
+/// `fedirt sensitivity`.
+#[derive(Debug, Args)]
+#[command(after_help = SENSITIVITY_EXAMPLES)]
+pub(crate) struct SensitivityArgs {
+    /// Vary dependent items: merged into one, and one of each bundle alone
+    #[arg(long, help_heading = "What is varied [default: both]")]
+    pub lid: bool,
+    /// Vary how much sites count, and leave out the largest
+    #[arg(long, help_heading = "What is varied [default: both]")]
+    pub sites: bool,
+    #[command(flatten)]
+    pub fit: FitArgs,
+}
+
+const SENSITIVITY_EXAMPLES: &str = "Examples:
+  fedirt sensitivity schools.csv --site school
+  fedirt sensitivity schools.csv --site school --sites --model rasch
+  fedirt sensitivity exam.csv --lid --json
+
+All options of fedirt fit that are about data, model and estimation apply to every fit.
+Exit status: 0 all converged, 1 some did not, 2 bad input or usage.";
+
 const FIT_EXAMPLES: &str = "Examples:
   fedirt fit schools.csv --site school
   fedirt fit north.csv south.csv west.csv --model grm --effects random --out results
@@ -282,6 +320,12 @@ fn parse_diagnostic(text: &str) -> Result<Diagnostic, String> {
     let names = || Diagnostic::ALL.map(Diagnostic::name).join(", ");
     let found = Diagnostic::ALL.into_iter().find(|diagnostic| diagnostic.name() == text);
     found.ok_or_else(|| format!("there is no diagnostic {text:?}; there are {}", names()))
+}
+
+fn parse_bundle(text: &str) -> Result<Vec<String>, String> {
+    let items: Vec<String> = text.split('+').map(|item| item.trim().to_owned()).collect();
+    let fine = items.len() > 1 && items.iter().all(|item| !item.is_empty());
+    if fine { Ok(items) } else { Err(format!("{text:?} is not ITEM+ITEM, such as i1+i2+i3")) }
 }
 
 fn parse_item_model(text: &str) -> Result<(String, &'static dyn ItemModel), String> {

@@ -35,7 +35,7 @@ use fedirt_model::statistics::Mode;
 use fedirt_protocol::plan::PrivacyLevel;
 #[cfg(feature = "studies")]
 pub(crate) use fit::PresetArg;
-pub(crate) use fit::{AlgorithmArg, FitArgs, NoiseArg};
+pub(crate) use fit::{AlgorithmArg, FitArgs, NoiseArg, SensitivityArgs};
 pub(crate) use flower::{FlowerArgs, FlowerCommand, FlowerInitArgs};
 pub(crate) use privacy::{
     AuditArgs, EpsilonArgs, NoiseArgs, PlanArgs, PrivacyArgs, PrivacyCommand, RoundsOfSampling,
@@ -53,8 +53,8 @@ pub(crate) use site::{SiteApproveArgs, SiteMailboxArgs};
 use std::path::{Path, PathBuf};
 #[cfg(feature = "studies")]
 pub(crate) use study::{
-    AttackArgs, EmpiricalArgs, FaultsArgs, KillsArgs, LoadArgs, PaperArgs, PrivateStudyArgs, RoundsArgs,
-    StudyArgs, StudyCommand, StudyFolderArgs, TableArg,
+    AttackArgs, EmpiricalArgs, FaultsArgs, IssuesArgs, KillsArgs, LoadArgs, PaperArgs, PrivateStudyArgs,
+    RoundsArgs, StudyArgs, StudyCommand, StudyFolderArgs, TableArg,
 };
 
 /// The style of help texts on a terminal.
@@ -77,6 +77,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Estimate item parameters, site effects and scores from response files
     Fit(Box<FitArgs>),
+    /// Fit with and without dependent items or unequal sites, and tabulate what changes
+    Sensitivity(Box<SensitivityArgs>),
     /// Score students with the items of a fit
     Score(Box<ScoreArgs>),
     /// Compare fits: likelihood ratio, information criteria, items side by side, linked scales

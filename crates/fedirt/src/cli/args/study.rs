@@ -6,6 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
 use fedirt_studies::private::study::CONDITIONS;
+use fedirt_model::statistics::Mode;
+use fedirt_studies::issues::Problem;
 use fedirt_studies::rounds::{MODELS, SIZES, Size};
 use std::path::PathBuf;
 
@@ -34,6 +36,9 @@ pub(crate) enum StudyCommand {
     Private(PrivateStudyArgs),
     /// Rounds and bytes that each algorithm needs, on simulated data
     Rounds(RoundsArgs),
+    /// Dependent items, skewed ability, one site of half the students: what a plain fit gets wrong, whether the checks of the
+    /// model see it, what the remedies repair
+    Issues(IssuesArgs),
     /// Simulate lost, repeated and falsified messages and crashes, and check the invariants of the protocol
     Faults(FaultsArgs),
     /// Crash test: kill coordinator and sites (real processes, kill -9) repeatedly, and compare the result
@@ -243,6 +248,61 @@ const EXAMPLES: &str = "Examples:
   fedirt study rounds --sizes small
   fedirt study rounds --replications 20 --out rounds
   fedirt study rounds --table algorithms --algorithm newton,bfgs --sizes 10x50,5x100";
+
+#[derive(Debug, Args)]
+#[command(after_help = ISSUES_EXAMPLES)]
+pub(crate) struct IssuesArgs {
+    /// Simulated data sets for each problem and mode
+    #[arg(long, value_name = "T", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub replications: u32,
+    /// Seed of the first data set; the others follow it
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Students of each data set
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    pub students: u32,
+    /// Problems [default: all]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = choices(PROBLEMS, Problem::name))]
+    pub problem: Vec<Problem>,
+    /// Modes [default: plain,secure]
+    #[arg(long, value_name = "MODE,…", value_delimiter = ',', value_parser = choices(ISSUE_MODES, Mode::name))]
+    pub mode: Vec<Mode>,
+    #[command(flatten)]
+    pub folder: StudyFolderArgs,
+}
+
+/// Problems that are simulated.
+const PROBLEMS: &[(Problem, &str)] = &[
+    (Problem::Nothing, "the model is right: how often the checks speak nevertheless"),
+    (Problem::Dependence, "three items share a text"),
+    (Problem::Skew, "ability has a long tail on the right"),
+    (Problem::TwoHumps, "ability has two humps"),
+    (Problem::LargeSite, "one of ten sites has half of the students, and three items are harder there"),
+];
+
+/// Modes in which there are diagnostics.
+const ISSUE_MODES: &[(Mode, &str)] = &[
+    (Mode::Plain, "the coordinator sees each site's sums"),
+    (Mode::Secure, "it sees sums over all sites alone"),
+];
+
+impl IssuesArgs {
+    /// The problems that are simulated.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let chosen = |problem: &Problem| self.problem.is_empty() || self.problem.contains(problem);
+        PROBLEMS.iter().map(|(problem, _)| *problem).filter(chosen).collect()
+    }
+
+    /// The modes in which they are fitted.
+    pub(crate) fn modes(&self) -> Vec<Mode> {
+        let chosen = |mode: &Mode| self.mode.is_empty() || self.mode.contains(mode);
+        ISSUE_MODES.iter().map(|(mode, _)| *mode).filter(chosen).collect()
+    }
+}
+
+const ISSUES_EXAMPLES: &str = "Examples:
+  fedirt study issues --replications 20
+  fedirt study issues --problem nothing --mode plain --replications 1000      sizes of the tests";
 
 /// The sizes that one word after `--sizes` stands for.
 #[derive(Debug, Clone)]

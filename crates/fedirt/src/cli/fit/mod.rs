@@ -6,6 +6,7 @@ mod origin;
 mod published;
 mod results;
 mod rules;
+mod sensitivity;
 
 #[cfg(feature = "studies")]
 use crate::args::AlgorithmArg;
@@ -17,12 +18,15 @@ use crate::progress::{Progress, Watcher};
 use crate::terminal;
 use crate::typed::Typed;
 use fedirt::results::fit_json;
-use fedirt::{Audience, Calibration, Fit, ScoreOptions, Transcript, prepare};
+use fedirt::{
+    Audience, Calibration, Fit, FitOptions, ReadOptions, Responses, ScoreOptions, Transcript, prepare,
+};
 use fedirt_data::files::ResultFolder;
 use fedirt_data::text::listed;
 use origin::Origin;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
+pub(crate) use sensitivity::run as sensitivity;
 use std::io::BufWriter;
 use std::process::ExitCode;
 
@@ -41,15 +45,7 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     let folder = folder.map(Kept::new);
     progress.say("reading");
     let origin = Origin::new(args);
-    let read_options = options::reading(args, &mut errors, &origin);
-    let options = options::with_files(args, &mut errors, &origin);
-    let responses = match fedirt::read(args.files.iter().map(|path| origin.open(path)), &read_options) {
-        Ok(responses) if errors.is_empty() => responses,
-        responses => {
-            errors.extend(responses.err().map(CliError::from));
-            return Err(CliError::Several(errors));
-        }
-    };
+    let (read_options, options, responses) = opened(args, &origin, errors)?;
     let wrong = |error| CliError::fit(error, args, &read_options);
     let prepared = prepare(&responses, &options).map_err(wrong)?;
     // The calibration has its own tables with the columns of its codebook.
@@ -103,6 +99,23 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     }
     stderr::not_converged(&why_not_converged(fit, args, settings.max_rounds));
     Ok(ExitCode::from(1))
+}
+
+/// Reads all files that the flags name. The errors so far are told with those of the files.
+fn opened(
+    args: &FitArgs,
+    origin: &Origin,
+    mut errors: Vec<CliError>,
+) -> Result<(ReadOptions, FitOptions, Responses), CliError> {
+    let read_options = options::reading(args, &mut errors, origin);
+    let options = options::with_files(args, &mut errors, origin);
+    match fedirt::read(args.files.iter().map(|path| origin.open(path)), &read_options) {
+        Ok(responses) if errors.is_empty() => Ok((read_options, options, responses)),
+        responses => {
+            errors.extend(responses.err().map(CliError::from));
+            Err(CliError::Several(errors))
+        }
+    }
 }
 
 /// Prints the results, and where they were written.

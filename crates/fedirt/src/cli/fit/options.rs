@@ -40,6 +40,8 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
         } else {
             DiagnosticsWish::Usual
         },
+        bundles: args.bundle.clone(),
+        site_weights: args.site_weights,
     }
 }
 

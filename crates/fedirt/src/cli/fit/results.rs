@@ -50,6 +50,15 @@ pub(super) fn write(
     if let Some(q3) = diagnostics.and_then(|d| d.q3.as_ref()) {
         files.push(("diagnostics/pairs.csv", Box::new(|out| csv::pairs(out, q3))));
     }
+    if let Some(found) = diagnostics.and_then(|d| d.dimensionality.as_ref()) {
+        files.push(("diagnostics/dimensions.csv", Box::new(|out| csv::dimensions(out, found))));
+    }
+    if let Some(check) = diagnostics.and_then(|d| d.latent.as_ref()) {
+        files.push(("diagnostics/ability.csv", Box::new(|out| csv::latent(out, check))));
+    }
+    if let Some(sites) = diagnostics.and_then(|d| d.influence.as_ref()?.sites.as_deref()) {
+        files.push(("diagnostics/sites.csv", Box::new(|out| csv::influence(out, sites))));
+    }
     if let Some(rows) = diagnostics.and_then(|d| d.score_table.as_ref()) {
         files.push(("score_table.csv", Box::new(|out| csv::score_table(out, rows))));
     }

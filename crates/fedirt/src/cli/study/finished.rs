@@ -10,7 +10,7 @@ use std::path::Path;
 const FINISHED: &str = "finished.json";
 
 /// The files that studies write. In a folder without [`FINISHED`] they have another origin.
-const OURS: [&str; 9] = [
+const OURS: [&str; 11] = [
     "index.html",
     "settings.json",
     "replications.csv",
@@ -20,6 +20,8 @@ const OURS: [&str; 9] = [
     "rounds.json",
     "attack.csv",
     "attack.json",
+    "issues.csv",
+    "issues.json",
 ];
 
 /// Settings and size of a finished study.

@@ -6,6 +6,7 @@ mod error;
 mod faults;
 mod finished;
 mod folder;
+mod issues;
 mod paper;
 mod private;
 mod r;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<ExitCode, CliError> {
         StudyCommand::Attack(args) => attack::run(args),
         StudyCommand::Private(args) => private::run(args),
         StudyCommand::Rounds(args) => rounds::run(args),
+        StudyCommand::Issues(args) => issues::run(args),
         StudyCommand::Faults(args) => faults::run(args),
         StudyCommand::Kills(args) => real::kills::run(args),
         StudyCommand::Load(args) => real::load::run(args),
