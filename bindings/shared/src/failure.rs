@@ -2,7 +2,9 @@
 
 use crate::options::OptionProblem;
 use fedirt::simulation::SpecError;
-use fedirt::{Audience, BookletProblem, Errors, FitError, ItemProblem, Problem, Problems, ScoreError};
+use fedirt::{
+    Audience, BookletProblem, BundleError, Errors, FitError, ItemProblem, Problem, Problems, ScoreError,
+};
 use serde::Serialize;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -122,7 +124,13 @@ impl From<Errors<ScoreError>> for Failure {
                 | ScoreError::UnknownModel { item, .. }
                 | ScoreError::Parameters(item)
                 | ScoreError::UnknownCode { item, .. } => Some(item.clone()),
-                ScoreError::Population(_)
+                ScoreError::Bundle(
+                    BundleError::UnknownCode { item, .. }
+                    | BundleError::NoSuchItem { item, .. }
+                    | BundleError::Twice { item, .. },
+                ) => Some(item.clone()),
+                ScoreError::Bundle(BundleError::TooSmall(_) | BundleError::TooManyCategories { .. })
+                | ScoreError::Population(_)
                 | ScoreError::TooManyNodes(_)
                 | ScoreError::NoItems(_)
                 | ScoreError::SiteEffect(_)

@@ -152,7 +152,6 @@ fn large_banks_do_not_make_large_reports() {
     let (one, other) = (report(&with(600)), report(&with(3_000)));
     assert!(other.len() < one.len() + 1_000, "{} after {}", other.len(), one.len());
     assert!(
-        other.contains("The first 500 of 3000 items are shown")
-            && !report(&with(500)).contains("are shown;")
+        other.contains("The first 500 of 3000 items are shown") && !report(&with(500)).contains("are shown;")
     );
 }

@@ -47,7 +47,7 @@ pub struct FitItem {
     #[serde(default)]
     pub options: Vec<OptionSummary>,
     /// The items of the files that were merged into this one; none as a rule.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub bundle: Vec<BundlePart>,
 }
 

@@ -161,6 +161,7 @@ impl Problem {
             name,
             model: None,
             codes: Some((0..=top).collect()),
+            merged: Vec::new(),
             anchor: None,
         };
         let mut items: Vec<ItemPlan> = (0..ITEMS).map(|j| item(format!("i{:02}", j + 1), 1)).collect();

@@ -5,9 +5,9 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
-use fedirt_studies::private::study::CONDITIONS;
 use fedirt_model::statistics::Mode;
 use fedirt_studies::issues::Problem;
+use fedirt_studies::private::study::CONDITIONS;
 use fedirt_studies::rounds::{MODELS, SIZES, Size};
 use std::path::PathBuf;
 
