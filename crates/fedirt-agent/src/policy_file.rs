@@ -30,7 +30,7 @@ n_min = 3
 # accepted in which each other site could remove its own part of the noise (private) from what it learns.
 colluders = 1
 
-# Most rounds of estimation of a study: a plan that allows more is refused. Up to three closing rounds come on top.
+# Most rounds of estimation of a study: a plan that allows more is refused. A few closing rounds come on top.
 max_rounds = 60
 
 # Limits on the parameters that a coordinator may ask about. Beyond them, sums would be answers of single items.
@@ -54,6 +54,10 @@ allow_pooled_rows_inferred = false
 
 # Fewest rows of a booklet of a private plan, where there are any: how many rows each has is told exactly.
 fewest_booklet_rows = 10
+
+# Where a study compares groups of students (sex, language): fewest students of a group of which sums are told. Students of
+# rarer groups are left out, and tables of a group with fewer complete rows are zero.
+fewest_in_group = 10
 
 # Whether exact sums (plain, secure) and private releases may be about the same students. Exact sums undo what an epsilon
 # promised before, and an epsilon says nothing beside exact sums that have left.

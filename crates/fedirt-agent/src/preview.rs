@@ -7,6 +7,7 @@ use fedirt_model::private::MissingAnswers;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::plan::WHAT_SECURE_KEEPS;
+use fedirt_protocol::policy::Policy;
 use fedirt_protocol::preview;
 pub use fedirt_protocol::preview::{RoundPreview, StatisticPreview};
 use fedirt_protocol::private::incomplete_rows;
@@ -43,10 +44,11 @@ pub struct ItemGiven {
 }
 
 /// What a site with these answers would send under a plan.
-pub fn preview(study: &Study, own: &OwnResponses) -> Result<Preview, AgentError> {
+pub fn preview(study: &Study, own: &OwnResponses, policy: &Policy) -> Result<Preview, AgentError> {
     let terms = &study.terms;
-    let declaration = Declaration::of(&own.table, terms);
-    let rounds = preview::rounds(terms, &study.site, &own.table)
+    let table = policy.with_open_groups(own.table.clone());
+    let declaration = Declaration::of(&table, terms);
+    let rounds = preview::rounds(terms, &study.site, &table)
         .map_err(|error| AgentError::Mismatch(error.to_string()))?;
     let items = study
         .plan
@@ -62,11 +64,32 @@ pub fn preview(study: &Study, own: &OwnResponses) -> Result<Preview, AgentError>
         weights: declaration.weighted.then_some((declaration.total_weight, declaration.largest_weight)),
         items: items.collect(),
         rounds,
-        remarks: remarks(
-            study,
-            &declaration,
-            incomplete_rows(study.terms.private.as_ref().map_or(&[][..], |p| &p.booklets), &own.table),
-        ),
+        remarks: {
+            let booklets = study.terms.private.as_ref().map_or(&[][..], |p| &p.booklets);
+            let mut remarks = remarks(study, &declaration, incomplete_rows(booklets, &own.table));
+            remarks.extend(rare_groups(&terms.plan.groups, own.table.groups(), &declaration, policy));
+            remarks
+        },
+    })
+}
+
+/// The groups of the plan of which this site tells nothing, because it has too few students of them.
+fn rare_groups(
+    names: &[String],
+    own: Option<&[u8]>,
+    declared: &Declaration,
+    policy: &Policy,
+) -> Option<String> {
+    let size = |g: usize| own.unwrap_or_default().iter().filter(|group| usize::from(**group) == g).count();
+    let hidden = names.iter().enumerate().filter(|(g, _)| size(*g) > 0 && declared.groups >> g & 1 == 0);
+    let hidden: Vec<String> = hidden.map(|(g, name)| format!("{name} ({})", size(g))).collect();
+    (!hidden.is_empty()).then(|| {
+        format!(
+            "Left out of every sum, because this site's policy wants {} students of a group: {}. In a table of complete rows a group \
+             with fewer of them is zero, and so is another one from which it would follow.",
+            policy.fewest_in_group,
+            hidden.join(", ")
+        )
     })
 }
 

@@ -43,6 +43,20 @@ pub enum PlanMismatch {
     UndeclaredCode(UndeclaredCode),
     /// No column is an item of the plan.
     NoItems,
+    /// The plan compares groups, and no column of the files was named for them.
+    NoGroups {
+        /// What the plan asks about each student.
+        question: String,
+        /// The groups of the plan.
+        names: Vec<String>,
+    },
+    /// No student is in any of the plan's groups.
+    OtherGroups {
+        /// The groups of the plan.
+        names: Vec<String>,
+        /// What the column holds.
+        found: Vec<String>,
+    },
     /// Two of the files have a row with this id.
     DuplicateId(String),
     /// The rows do not make a table.
@@ -73,6 +87,16 @@ impl PlanMismatch {
             Self::NoItems => {
                 "none of the plan's items is a column of the files; items are matched by name".to_owned()
             }
+            Self::NoGroups { question, names } => format!(
+                "the plan compares groups of students ({}; {question}): say which column of the files has them with {}",
+                names.join(", "),
+                audience.with(ReadOption::Group, "COLUMN")
+            ),
+            Self::OtherGroups { names, found } => format!(
+                "no student is in a group of the plan ({}): the column has {}. Write the groups as the plan does",
+                names.join(", "),
+                if found.is_empty() { "no values".to_owned() } else { found.join(", ") }
+            ),
             Self::DuplicateId(id) => {
                 format!("the id {id} stands in two of the files; a student counts once. Take one of them out")
             }
@@ -128,6 +152,7 @@ pub fn for_plan<'a>(
     if absent.len() == plan.items.len() && problems.is_empty() {
         problems.push(PlanMismatch::NoItems);
     }
+    complain_about_groups(&reading, plan, &mut problems);
     if !problems.is_empty() {
         return Err(AgentError::Columns(problems));
     }
@@ -151,6 +176,27 @@ fn complain_about_columns(reading: &Responses, plan: &StudyPlan) -> Vec<PlanMism
         }
     }
     problems
+}
+
+/// Most values of a column of groups that a message names.
+const SHOWN_GROUPS: usize = 5;
+
+fn complain_about_groups(reading: &Responses, plan: &StudyPlan, problems: &mut Vec<PlanMismatch>) {
+    let Some(groups) = &plan.groups else { return };
+    if reading.sites.iter().any(|site| site.groups.is_none()) {
+        let (question, names) = (groups.question.clone(), groups.names.clone());
+        return problems.push(PlanMismatch::NoGroups { question, names });
+    }
+    let found: BTreeSet<&String> = reading
+        .sites
+        .iter()
+        .flat_map(|site| site.groups.iter().flatten())
+        .filter(|g| !g.is_empty())
+        .collect();
+    if groups.names.iter().all(|name| !found.contains(name)) {
+        let found = found.into_iter().take(SHOWN_GROUPS).cloned().collect();
+        problems.push(PlanMismatch::OtherGroups { names: groups.names.clone(), found });
+    }
 }
 
 fn complain_about_codes<'a>(
@@ -179,6 +225,7 @@ fn complain_about_codes<'a>(
 fn join(reading: Responses, plan: &StudyPlan, absent: Vec<String>) -> Result<OwnResponses, AgentError> {
     let columns = plan.items.len();
     let (mut cells, mut weights, mut ids, mut rows) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let mut groups = Vec::new();
     for site in reading.sites {
         let places: Vec<Option<usize>> =
             plan.items.iter().map(|p| site.items.iter().position(|name| *name == p.name)).collect();
@@ -188,6 +235,11 @@ fn join(reading: Responses, plan: &StudyPlan, absent: Vec<String>) -> Result<Own
         }
         rows += site.table.students();
         weights.extend(site.table.weights().unwrap_or_default());
+        if let (Some(planned), Some(labels)) = (&plan.groups, &site.groups) {
+            let code = |label: &String| planned.names.iter().position(|name| name == label);
+            groups
+                .extend(labels.iter().map(|l| code(l).and_then(|g| u8::try_from(g).ok()).unwrap_or(MISSING)));
+        }
         ids.extend(site.ids.unwrap_or_default());
     }
     let unique: BTreeSet<&String> = ids.iter().collect();
@@ -199,6 +251,9 @@ fn join(reading: Responses, plan: &StudyPlan, absent: Vec<String>) -> Result<Own
     let mut table = ResponseTable::new(rows, columns, cells).map_err(wrong)?;
     if !weights.is_empty() {
         table = table.with_weights(weights).map_err(wrong)?;
+    }
+    if plan.groups.is_some() {
+        table = table.with_groups(groups).map_err(wrong)?;
     }
     let ids = (rows > 0 && ids.len() == rows).then_some(ids);
     let mut unmerged = None;
@@ -217,6 +272,10 @@ impl OwnResponses {
         if !self.absent.is_empty() {
             let names = self.absent.join(", ");
             remarks.push(format!("not in the files, so that this site gives no answers to them: {names}"));
+        }
+        let none = self.table.groups().map_or(0, |groups| groups.iter().filter(|g| **g == MISSING).count());
+        if none > 0 {
+            remarks.push(format!("{none} rows are in no group of the plan, and are left out of all sums"));
         }
         remarks
     }
@@ -245,6 +304,8 @@ impl OwnResponses {
                 if let Some(weights) = self.table.weights() {
                     bytes.extend_from_slice(&weights[at].to_le_bytes());
                 }
+                // A student who changes groups changes the sums of both.
+                bytes.extend(self.table.groups().map(|groups| groups[at]));
                 bytes.extend(order.iter().map(|column| row[*column]));
                 row_fingerprint(salt, &bytes)
             })
@@ -254,7 +315,7 @@ impl OwnResponses {
     }
 
     /// The students as the ledger compares them, whatever the items of a study: by id, and by how often each answer was given to
-    /// each item. One column says how many students there are, and one how often each weight occurs.
+    /// each item. One column says how many students there are, one how often each weight occurs, and one the sizes of groups.
     pub(super) fn students(&self, plan: &StudyPlan, salt: &[u8; 32]) -> Students {
         let print = |kind: &str, parts: [&[u8]; 2]| {
             row_fingerprint(salt, &[kind.as_bytes(), b"\0", parts[0], b"\0", parts[1]].concat())
@@ -270,6 +331,8 @@ impl OwnResponses {
         let weights = self.table.weights().unwrap_or_default().iter();
         let weights =
             weights.map(|w| (print("weights", [b"", b""]), print("weight", [&w.to_le_bytes(), b""])));
-        Students::new(ids, answers.chain(everybody).chain(weights))
+        let groups = self.table.groups().unwrap_or_default().iter();
+        let groups = groups.map(|g| (print("groups", [b"", b""]), print("group", [&[*g], b""])));
+        Students::new(ids, answers.chain(everybody).chain(weights).chain(groups))
     }
 }

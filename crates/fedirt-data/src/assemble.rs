@@ -25,6 +25,8 @@ pub(crate) struct Block {
     pub(crate) lines: Vec<u64>,
     pub(crate) ids: Option<Ids>,
     pub(crate) weights: Option<Vec<f64>>,
+    /// The group of each row, empty for none; no rows where no column is named.
+    pub(crate) groups: Vec<String>,
     /// What was chosen in keyed items.
     pub(crate) chosen: Vec<ChosenOptions>,
 }
@@ -162,7 +164,7 @@ fn join(name: String, blocks: Vec<Block>, notes: &mut Vec<Note>) -> Result<SiteR
         add_note(notes, None, NoteKind::IdsDropped(name.clone()));
     }
     let (mut items, mut cells): (Vec<String>, Vec<u8>) = Default::default();
-    let (mut ids, mut weights) = (Vec::new(), Vec::new());
+    let (mut ids, mut weights, mut groups) = (Vec::new(), Vec::new(), Vec::new());
     let same_items = blocks.iter().all(|block| block.items == blocks[0].items);
     let mut places: HashMap<String, usize> = HashMap::new();
     if !same_items {
@@ -176,6 +178,7 @@ fn join(name: String, blocks: Vec<Block>, notes: &mut Vec<Note>) -> Result<SiteR
     for mut block in blocks {
         ids.extend(block.ids.take().map(|ids| ids.ids).unwrap_or_default());
         weights.extend(block.weights.take().unwrap_or_default());
+        groups.append(&mut block.groups);
         if !same_items {
             let targets: Vec<usize> =
                 block.items.iter().filter_map(|item| places.get(item).copied()).collect();
@@ -202,7 +205,8 @@ fn join(name: String, blocks: Vec<Block>, notes: &mut Vec<Note>) -> Result<SiteR
         table = table.with_weights(weights)?;
     }
     let ids = (rows > 0 && ids.len() == rows).then_some(ids);
-    Ok(SiteResponses { name, items, ids, table, sources, lines, chosen })
+    let groups = (rows > 0 && groups.len() == rows).then_some(groups);
+    Ok(SiteResponses { name, items, ids, groups, table, sources, lines, chosen })
 }
 
 /// What was chosen in keyed items, over all files of a site.

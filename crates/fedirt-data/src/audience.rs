@@ -13,6 +13,8 @@ pub enum ReadOption {
     Id,
     /// The column of weights.
     Weight,
+    /// The column of groups.
+    Group,
     /// Columns that are left out.
     Ignore,
     /// Codes that mean "no answer".
@@ -35,6 +37,7 @@ impl fmt::Display for ReadOption {
             Self::Site => "site",
             Self::Id => "id",
             Self::Weight => "weight",
+            Self::Group => "group",
             Self::Ignore => "ignore",
             Self::Missing => "missing",
             Self::Items => "items",
@@ -68,6 +71,7 @@ impl Audience {
                 ReadOption::Site => "the site",
                 ReadOption::Id => "“Column that identifies a student”",
                 ReadOption::Weight => "“Column of weights”",
+                ReadOption::Group => "“Column of groups”",
                 ReadOption::Ignore => "the columns that are left out",
                 ReadOption::Missing => "“Codes that mean no answer”",
                 ReadOption::Items => "the items of the study",

@@ -276,6 +276,16 @@ pub enum Cause {
         /// Line of the earlier weight.
         first_line: u64,
     },
+    /// Lines of one person that disagree on the group.
+    #[error("group `{value}` of id `{id}` differs from that on line {first_line}")]
+    GroupChanges {
+        /// The group.
+        value: String,
+        /// The id.
+        id: String,
+        /// Line of the earlier group.
+        first_line: u64,
+    },
     /// A needed column of a codebook or of fixed items is not there; with names that may have been meant.
     #[error("the file has no column `{name}`")]
     MissingColumn {

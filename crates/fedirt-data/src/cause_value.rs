@@ -22,6 +22,7 @@ impl Cause {
             | Self::StrangeOption(value)
             | Self::BadWeight(value)
             | Self::WeightChanges { value, .. }
+            | Self::GroupChanges { value, .. }
             | Self::UnknownModel(value)
             | Self::BadCategoryCount(value)
             | Self::LevelTwice(value)

@@ -32,6 +32,7 @@ pub(crate) struct Columns {
     pub(crate) only_site: String,
     pub(crate) id: Option<usize>,
     pub(crate) weight: Option<usize>,
+    pub(crate) group: Option<usize>,
     pub(crate) layout: Layout,
     /// Columns that the selection of items leaves out.
     pub(crate) unselected: Vec<String>,
@@ -64,6 +65,7 @@ pub(crate) fn columns(
     let given_id = options.long.as_ref().map(|long| long.id.clone()).or_else(|| options.id.clone());
     let mut id = named(ReadOption::Id, &given_id);
     let weight = named(ReadOption::Weight, &options.weight);
+    let group = named(ReadOption::Group, &options.group);
     let long = options
         .long
         .as_ref()
@@ -96,6 +98,7 @@ pub(crate) fn columns(
                 only_site,
                 id,
                 weight,
+                group,
                 layout: Layout::Wide(Vec::new()),
                 unselected: Vec::new(),
             };
@@ -113,7 +116,7 @@ pub(crate) fn columns(
             add_note(notes, Some(file), NoteKind::UnusedColumn { column, option: None });
         }
         let layout = Layout::Long { item, response };
-        return Columns { names, site, only_site, id, weight, layout, unselected: Vec::new() };
+        return Columns { names, site, only_site, id, weight, group, layout, unselected: Vec::new() };
     }
     // Columns without a name are complained about above; what is in them would be told without a name.
     let items: Vec<usize> =
@@ -130,7 +133,7 @@ pub(crate) fn columns(
         let selected = !matches!(selection, Selection::All);
         complaints.line(line, Cause::TooFewItems { items: items.len(), columns: names.len(), selected });
     }
-    Columns { names, site, only_site, id, weight, layout: Layout::Wide(items), unselected }
+    Columns { names, site, only_site, id, weight, group, layout: Layout::Wide(items), unselected }
 }
 
 /// Gives columns the names of the items that they stand for.
@@ -211,6 +214,7 @@ fn complain_about_roles(options: &ReadOptions, complaints: &mut Complaints<'_>) 
         (ReadOption::Site, &options.site),
         (ReadOption::Id, &options.id),
         (ReadOption::Weight, &options.weight),
+        (ReadOption::Group, &options.group),
     ];
     let long = options.long.iter().flat_map(|long| [&long.item, &long.response]);
     let long = long.map(|name| (ReadOption::Long, name.as_str()));
@@ -218,7 +222,11 @@ fn complain_about_roles(options: &ReadOptions, complaints: &mut Complaints<'_>) 
     for (option, name) in
         named.chain(long).chain(options.ignore.iter().map(|name| (ReadOption::Ignore, name.as_str())))
     {
-        if let Some((other, _)) = roles.iter().find(|(other, taken)| *taken == name && *other != option) {
+        // Sites may be the groups that are compared.
+        let may_share = |other: ReadOption| [other, option] == [ReadOption::Site, ReadOption::Group];
+        let clashes =
+            |(other, taken): &&(ReadOption, &str)| *taken == name && *other != option && !may_share(*other);
+        if let Some((other, _)) = roles.iter().find(clashes) {
             complaints.column(name, Cause::TwoRoles(*other, option));
         }
         roles.push((option, name));

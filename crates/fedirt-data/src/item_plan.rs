@@ -348,9 +348,5 @@ fn with_columns(site: &SiteResponses, plan: &[ItemPlan]) -> Result<ResponseTable
     for row in site.table.rows() {
         cells.extend(columns.iter().map(|c| c.map_or(MISSING, |c| row[c])));
     }
-    let table = ResponseTable::new(site.table.students(), plan.len(), cells)?;
-    match site.table.weights() {
-        Some(weights) => table.with_weights(weights.to_vec()),
-        None => Ok(table),
-    }
+    site.table.with_cells(plan.len(), cells)
 }

@@ -15,7 +15,7 @@ use crate::opened::complain;
 use crate::options::ReadOptions;
 use crate::problems::Complaints;
 use crate::records::{Fields, Rows};
-use crate::row_keys::{filled, weight};
+use crate::row_keys::{filled, group, weight};
 use crate::selection::Selection;
 use crate::tally::{Tally, complain_about_columns};
 use crate::text::shown;
@@ -42,6 +42,7 @@ struct Part {
     /// First line of each row.
     lines: Vec<u64>,
     weights: Vec<f64>,
+    groups: Vec<String>,
     answers: Vec<Answer>,
     /// Options of keyed items.
     chosen: HashMap<u32, ChosenOptions>,
@@ -106,7 +107,7 @@ pub(crate) fn read(
             Err(fault) => tally.fault(fault, cell, &fields),
         };
         let Some(part) = sites.find(&fields, columns, complaints) else { continue };
-        if let Some(row) = part.row(&fields, columns, complaints) {
+        if let Some(row) = part.row(&fields, columns, options, complaints) {
             let option = match code {
                 MISSING => MISSING,
                 _ if !reader.keeps_options() => MISSING,
@@ -157,6 +158,7 @@ impl Part {
         &mut self,
         fields: &Fields<'_>,
         columns: &Columns,
+        options: &ReadOptions,
         complaints: &mut Complaints<'_>,
     ) -> Option<u32> {
         let column = columns.id?;
@@ -165,6 +167,9 @@ impl Part {
             return None;
         }
         let weight = columns.weight.map(|column| (column, weight(fields, columns, column, complaints)));
+        let group = columns
+            .group
+            .map(|column| (column, group(fields, columns, column, &options.missing, complaints)));
         if let Some(row) = self.rows.get(id.as_ref()) {
             let first = *row as usize;
             if let Some((column, value)) = weight
@@ -175,11 +180,19 @@ impl Part {
                     Cause::WeightChanges { value, id: shown(id.as_bytes()), first_line: self.lines[first] };
                 complaints.cell(fields.line, &columns.names[column], cause);
             }
+            if let Some((column, value)) = group
+                && value != self.groups[first]
+            {
+                let (value, id) = (shown(value.as_bytes()), shown(id.as_bytes()));
+                let cause = Cause::GroupChanges { value, id, first_line: self.lines[first] };
+                complaints.cell(fields.line, &columns.names[column], cause);
+            }
             return Some(*row);
         }
         let row = self.lines.len() as u32;
         self.lines.push(fields.line);
         self.weights.extend(weight.map(|(_, value)| value));
+        self.groups.extend(group.map(|(_, value)| value));
         self.rows.insert(id.into_owned(), row);
         Some(row)
     }
@@ -262,6 +275,7 @@ impl Part {
             lines: self.lines,
             ids: Some(ids),
             weights: weighted.then_some(self.weights),
+            groups: self.groups,
             chosen: chosen.into_iter().map(|(_, chosen)| chosen).collect(),
         }
     }

@@ -15,6 +15,8 @@ pub struct ReadOptions {
     pub id: Option<String>,
     /// Column with the weight of a row; without it, all rows count once.
     pub weight: Option<String>,
+    /// Column with the group of a row (sex, language, region); empty cells belong to none.
+    pub group: Option<String>,
     /// The items, by name (`anxiety`), pattern (`Q*`, `?` for one character) or range of numbers (`i1-i50`); other columns
     /// are left out. Empty: those of the codebook, or all columns that are nothing else.
     pub items: Vec<String>,

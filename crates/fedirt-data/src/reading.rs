@@ -94,6 +94,8 @@ pub struct SiteResponses {
     pub items: Vec<String>,
     /// The id of each row, where the files have one.
     pub ids: Option<Vec<String>>,
+    /// The group of each row, where the options name a column of them; empty for none.
+    pub groups: Option<Vec<String>>,
     /// Category codes as they stand in the file, without any recode; weights where the options name a column of them.
     pub table: ResponseTable,
     /// The files that the rows come from, in order: the first source gives the first rows.

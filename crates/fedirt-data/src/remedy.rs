@@ -220,6 +220,7 @@ impl Cause {
             Cause::BadWeight(_) => {
                 "Weights are finite numbers from 0, with a decimal point where a comma could separate thousands; none may be missing".into()
             }
+            Cause::GroupChanges { .. } => "Give all lines of a student the same group".into(),
             Cause::WeightChanges { .. } => "Give all lines of a student the same weight".into(),
             Cause::MissingColumn { near, name } => {
                 meant(near, &format!("Name the column `{name}` in the first line"))

@@ -45,6 +45,19 @@ pub(crate) fn filled<'a>(
     text
 }
 
+/// The group of a record: empty for none, which a code for a missing answer says too.
+pub(crate) fn group(
+    fields: &Fields<'_>,
+    columns: &Columns,
+    column: usize,
+    missing: &[String],
+    complaints: &mut Complaints<'_>,
+) -> String {
+    let text = text(fields, columns, column, complaints);
+    let none = ["NA", "."].contains(&text.as_ref()) || missing.iter().any(|code| *code == text);
+    if none { String::new() } else { text.into_owned() }
+}
+
 /// The weight of a record, 0 after a complaint.
 pub(crate) fn weight(
     fields: &Fields<'_>,

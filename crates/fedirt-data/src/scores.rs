@@ -189,6 +189,8 @@ pub enum ScoreNote {
     SitePriors,
     /// The fit does not tell how sites differ, so that the common distribution is that of the average site.
     SpreadUnknown,
+    /// The groups of the fit have distributions of their own, and which student is in which is not known here.
+    ReferenceGroup(String),
     /// Students without any answer, who have no score.
     NoAnswers {
         /// What the first of them are called.
@@ -218,6 +220,9 @@ impl ScoreNote {
             Self::SpreadUnknown => {
                 "the fit does not tell how sites differ: the common prior is the distribution of the average site".into()
             }
+            Self::ReferenceGroup(group) => format!(
+                "ability differs between the groups of the fit; without their column every student's score starts from the distribution of {group}"
+            ),
             Self::NoAnswers { first, count } => {
                 let have = counted(*count as u64, "student has", "students have");
                 let more = if *count > first.len() { ", …" } else { "" };
@@ -355,6 +360,9 @@ pub fn score(fit: &Fit, responses: &Responses, options: &ScoreOptions) -> Result
         rows += students.len();
         let (name, ids, places) = (site.name.clone(), site.ids.clone(), site.places());
         sites.push(SiteScores { name, ids, places, students });
+    }
+    if let Some(group) = fit.latent.groups.first().filter(|group| group.mean.is_some()) {
+        notes.push(ScoreNote::ReferenceGroup(group.name.clone()));
     }
     if !without.is_empty() && fit.effects != "none" && options.prior == PriorChoice::Site {
         notes.push(ScoreNote::NoEffect(without));

@@ -13,7 +13,7 @@ use crate::opened::{complain, complain_about_bytes};
 use crate::options::ReadOptions;
 use crate::problems::Complaints;
 use crate::records::{Fields, Rows};
-use crate::row_keys::{filled, weight};
+use crate::row_keys::{filled, group, weight};
 use crate::tally::{Tally, complain_about_columns};
 
 /// Reads the rows of a wide file.
@@ -74,7 +74,7 @@ pub(crate) fn read(
         if block.cells[start..].iter().all(|code| *code == MISSING) {
             out.empty_rows.push(fields.line);
         }
-        add_keys(block, &fields, columns, complaints);
+        add_keys(block, &fields, columns, options, complaints);
     }
     out.long = lines_are_answers.columns();
     if out.long.is_some() {
@@ -116,8 +116,14 @@ pub(crate) fn first_lines(names: &[&str], tallies: &[Tally]) -> Vec<(String, Vec
     names.iter().zip(tallies).map(|(name, tally)| (name.to_string(), tally.first_lines.clone())).collect()
 }
 
-/// Adds a row's id and weight to its block.
-fn add_keys(block: &mut Block, fields: &Fields<'_>, columns: &Columns, complaints: &mut Complaints<'_>) {
+/// Adds a row's id, weight and group to its block.
+fn add_keys(
+    block: &mut Block,
+    fields: &Fields<'_>,
+    columns: &Columns,
+    options: &ReadOptions,
+    complaints: &mut Complaints<'_>,
+) {
     block.rows += 1;
     block.lines.push(fields.line);
     if let Some(column) = columns.id {
@@ -126,5 +132,8 @@ fn add_keys(block: &mut Block, fields: &Fields<'_>, columns: &Columns, complaint
     }
     if let Some(column) = columns.weight {
         block.weights.get_or_insert_default().push(weight(fields, columns, column, complaints));
+    }
+    if let Some(column) = columns.group {
+        block.groups.push(group(fields, columns, column, &options.missing, complaints));
     }
 }

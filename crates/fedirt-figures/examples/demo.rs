@@ -15,6 +15,7 @@ fn main() -> std::io::Result<()> {
         ),
         ("troubled", common::troubled()),
         ("withheld", common::withheld()),
+        ("groups", common::compared()),
         ("large", common::fit(Plan { items: 500, sites: 500, effects: "random", ..Plan::default() })),
     ];
     for (name, fit) in reports {

@@ -4,8 +4,8 @@ mod common;
 
 use common::Plan;
 use fedirt_figures::{
-    Figure, characteristic_curves, convergence, difficulties, expected_score, item_information,
-    item_parameters, site_effects, test_information, wright_map,
+    Figure, characteristic_curves, convergence, difficulties, expected_score, group_differences,
+    item_information, item_parameters, site_effects, test_information, wright_map,
 };
 use fedirt_model::comparison::{DriftLimits, LinkMethod, link};
 use fedirt_model::fit::Fit;
@@ -58,6 +58,29 @@ fn realistic_fits_draw_everything() {
             assert_eq!(figure.missing, None, "{model}: {}", figure.title);
         }
     }
+}
+
+#[test]
+fn groups_are_drawn_largest_difference_first() {
+    let fit = common::compared();
+    let figure = group_differences(&fit);
+    check(&figure);
+    let rows = fit.diagnostics.as_ref().and_then(|d| d.dif.as_ref()).expect("a comparison");
+    let largest =
+        rows.iter().max_by(|a, b| a.delta_mh.map(f64::abs).partial_cmp(&b.delta_mh.map(f64::abs)).unwrap());
+    assert!(
+        figure.description.contains(&format!("({})", largest.expect("rows").item)),
+        "{}",
+        figure.description
+    );
+    assert_eq!(figure.tables[0].rows.len(), rows.len());
+    assert_eq!(
+        figure.tables[0].rows.iter().filter(|row| row.last().is_some_and(|flag| flag == "yes")).count(),
+        1
+    );
+    // Without a comparison there is a reason.
+    let without = group_differences(&common::fit(Plan::default()));
+    assert_eq!(without.missing.as_deref(), Some("No groups were compared."));
 }
 
 #[test]

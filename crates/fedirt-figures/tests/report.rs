@@ -155,3 +155,9 @@ fn large_banks_do_not_make_large_reports() {
         other.contains("The first 500 of 3000 items are shown") && !report(&with(500)).contains("are shown;")
     );
 }
+
+#[test]
+fn a_comparison_of_groups_has_its_picture_and_table() {
+    let page = report(&common::compared());
+    assert!(page.contains("Items in different groups") && page.contains("Works differently"), "{page}");
+}

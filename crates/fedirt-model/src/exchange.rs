@@ -82,9 +82,19 @@ impl Request {
         self.design.parameters() + self.population.size()
     }
 
-    /// The same parameters as an axis of a tensor: every site stands behind those of the population.
+    /// The parameters of the population as an axis of a tensor: every site stands behind them, and behind those of a group
+    /// the sites that have it.
+    pub(crate) fn population_axis(&self) -> Axis {
+        match self.population.groups() {
+            1 => Axis::shared(self.population.size()),
+            // Mean and SD of each group but the reference.
+            groups => (1..groups).fold(Axis::shared(0), |axis, g| axis.then(Axis::shared(2).in_group(g))),
+        }
+    }
+
+    /// The same parameters as an axis of a tensor.
     pub(crate) fn parameter_axis(&self) -> Axis {
-        Axis::parameters(&self.design).then(Axis::shared(self.population.size()))
+        Axis::parameters(&self.design).then(self.population_axis())
     }
 
     /// Parameters that the gradient covers: items, population, and the SD of random effects.
@@ -112,14 +122,22 @@ impl Request {
         self.tensors().iter().filter(|tensor| tensor.summed()).flat_map(|t| t.shape.needs()).collect()
     }
 
-    /// Whether a site that gives certain items (of the design) stands behind a number.
-    pub fn meets(&self, need: Need, gives: impl Fn(usize) -> bool) -> bool {
+    /// Whether a site that gives certain items (of the design), and has certain groups of students, stands behind a number.
+    pub fn meets(
+        &self,
+        need: Need,
+        gives: impl Fn(usize) -> bool,
+        has_group: impl Fn(usize) -> bool,
+    ) -> bool {
         match need {
             Need::Nothing => true,
             Need::Item(j) => gives(j),
             Need::Pair(j, l) => gives(j) && gives(l),
             Need::All => (0..self.design.len()).all(gives),
             Need::Part(part) => (0..self.design.len()).any(|j| self.parts[j] == part && gives(j)),
+            Need::Group(g) => has_group(g),
+            Need::InGroup(g, j, l) => has_group(g) && gives(j) && gives(l),
+            Need::AllInGroup(g) => has_group(g) && (0..self.design.len()).all(gives),
         }
     }
 

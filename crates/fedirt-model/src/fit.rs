@@ -3,6 +3,7 @@
 //! What a mode does not release is `None` (`null`), never left out.
 
 mod diagnostics;
+mod dif;
 mod item;
 mod provenance;
 
@@ -10,6 +11,7 @@ pub use diagnostics::{
     Classical, Diagnostics, Dimensionality, GlobalFit, Influence, ItemFit, LatentCheck, Ld, NotAvailable,
     PersonFitShare, Q3, Reliability, ScoreRow, SiteInfluence,
 };
+pub use dif::{Dif, GroupSummary, LogisticDif, SiteHeterogeneity};
 pub use item::{BundlePart, FitItem, NamedNumbers, OptionSummary};
 pub use provenance::{InputFile, Provenance};
 
@@ -170,12 +172,15 @@ pub struct Latent {
     /// The estimated shape; none where ability is assumed to be normal.
     #[serde(default)]
     pub shape: Option<LatentShape>,
+    /// The groups of students that were compared, the reference group first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupSummary>,
 }
 
 impl Latent {
     /// Standard normal ability.
     pub fn standard_normal() -> Self {
-        Self { mean: 0.0, sd: 1.0, se_sd: None, se_mean: None, shape: None }
+        Self { mean: 0.0, sd: 1.0, se_sd: None, se_mean: None, shape: None, groups: Vec::new() }
     }
 }
 

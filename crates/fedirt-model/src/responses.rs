@@ -6,9 +6,10 @@
 /// The cell of an answer that was not given (not reached, omitted, not in this booklet).
 pub const MISSING: u8 = u8::MAX;
 
-/// Answers of N students to J items, row by row, one byte each; optionally a weight per student.
+/// Answers of N students to J items, row by row, one byte each; optionally a weight and a group per student.
 ///
-/// Cells hold category codes 0, 1, … or [`MISSING`].
+/// Cells hold category codes 0, 1, … or [`MISSING`]; so do groups, where a missing one means that the student belongs to none
+/// that the study compares. Such students are left out of every sum.
 ///
 /// ```compile_fail
 /// fn sendable<T: serde::Serialize>() {}
@@ -20,6 +21,8 @@ pub struct ResponseTable {
     items: usize,
     cells: Vec<u8>,
     weights: Option<Vec<f64>>,
+    groups: Option<Vec<u8>>,
+    fewest_in_group: usize,
 }
 
 /// Sizes only: rows must not reach a log.
@@ -48,6 +51,14 @@ pub enum TableError {
         /// Zero-based row at fault.
         student: usize,
     },
+    /// There is not one group per student.
+    #[error("{groups} groups for {students} students")]
+    Groups {
+        /// Groups given.
+        groups: usize,
+        /// Students.
+        students: usize,
+    },
 }
 
 impl ResponseTable {
@@ -56,7 +67,7 @@ impl ResponseTable {
         if cells.len() != students * items {
             return Err(TableError::Shape { cells: cells.len(), students, items });
         }
-        Ok(Self { students, items, cells, weights: None })
+        Ok(Self { students, items, cells, weights: None, groups: None, fewest_in_group: 0 })
     }
 
     /// The same table with one weight per student (a weight of 2 counts as two copies of the row).
@@ -71,6 +82,36 @@ impl ResponseTable {
         Ok(self)
     }
 
+    /// The same table with the group of each student: 0 for the reference group, 1, … for the others, [`MISSING`] for none.
+    pub fn with_groups(mut self, groups: Vec<u8>) -> Result<Self, TableError> {
+        if groups.len() != self.students {
+            return Err(TableError::Groups { groups: groups.len(), students: self.students });
+        }
+        self.groups = Some(groups);
+        Ok(self)
+    }
+
+    /// The same table without the groups of fewer students than this: they belong to none from here on. Sums over a group
+    /// are told of so many students or of none.
+    #[must_use]
+    pub fn without_rare_groups(mut self, fewest: usize) -> Self {
+        if let Some(groups) = &mut self.groups {
+            let mut sizes = [0usize; 256];
+            groups.iter().for_each(|g| sizes[usize::from(*g)] += 1);
+            groups.iter_mut().filter(|g| sizes[usize::from(**g)] < fewest).for_each(|g| *g = MISSING);
+        }
+        self.fewest_in_group = fewest;
+        self
+    }
+
+    /// The same students with other answers: weights and groups stay.
+    pub fn with_cells(&self, items: usize, cells: Vec<u8>) -> Result<Self, TableError> {
+        let Self { weights, groups, fewest_in_group, .. } = self;
+        let fewest_in_group = *fewest_in_group;
+        let table = Self::new(self.students, items, cells)?;
+        Ok(Self { weights: weights.clone(), groups: groups.clone(), fewest_in_group, ..table })
+    }
+
     /// The rows of several tables with the same columns in one. Their order depends on what is in the tables, and not on the
     /// order in which these are given.
     pub fn joined<'a>(tables: impl IntoIterator<Item = &'a Self>) -> Self {
@@ -82,7 +123,7 @@ impl ResponseTable {
                 let different = a.iter().zip(&b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne());
                 different.unwrap_or_else(|| a.len().cmp(&b.len()))
             };
-            a.cells.cmp(&b.cells).then_with(by_weight)
+            a.cells.cmp(&b.cells).then_with(by_weight).then_with(|| a.groups.cmp(&b.groups))
         });
         Self {
             students: tables.iter().map(|table| table.students).sum(),
@@ -90,6 +131,12 @@ impl ResponseTable {
             cells: tables.iter().map(|table| table.cells.as_slice()).collect::<Vec<&[u8]>>().concat(),
             weights: (tables.iter().any(|table| table.weights.is_some()))
                 .then(|| tables.iter().flat_map(|table| weights(table)).collect()),
+            groups: (tables.iter().any(|table| table.groups.is_some())).then(|| {
+                let of =
+                    |table: &&Self| table.groups.clone().unwrap_or_else(|| vec![MISSING; table.students]);
+                tables.iter().flat_map(of).collect()
+            }),
+            fewest_in_group: tables.iter().map(|table| table.fewest_in_group).max().unwrap_or(0),
         }
     }
 
@@ -117,5 +164,21 @@ impl ResponseTable {
     /// One weight per student, where the file had them.
     pub fn weights(&self) -> Option<&[f64]> {
         self.weights.as_deref()
+    }
+
+    /// The group of each student, where the table has groups.
+    pub fn groups(&self) -> Option<&[u8]> {
+        self.groups.as_deref()
+    }
+
+    /// Whether a student counts: one without a group does not where students are compared by group.
+    pub fn counts(&self, student: usize) -> bool {
+        let weight = self.weights.as_ref().is_none_or(|w| w[student] > 0.0);
+        weight && self.groups.as_ref().is_none_or(|groups| groups[student] != MISSING)
+    }
+
+    /// Fewest students of a group about whom sums are told.
+    pub fn fewest_in_group(&self) -> usize {
+        self.fewest_in_group
     }
 }

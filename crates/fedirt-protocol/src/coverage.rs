@@ -28,6 +28,7 @@ fn needs(request: &Request) -> Needs {
 struct Given<'a> {
     request: &'a Request,
     items: BTreeMap<&'a SiteId, Vec<bool>>,
+    declarations: &'a Declarations,
 }
 
 impl<'a> Given<'a> {
@@ -39,11 +40,12 @@ impl<'a> Given<'a> {
         let of = |site: &SiteId| {
             request.design.items().iter().map(|item| declarations.gives(site, item.column)).collect()
         };
-        Self { request, items: sites.map(|site| (site, of(site))).collect() }
+        Self { request, items: sites.map(|site| (site, of(site))).collect(), declarations }
     }
 
     fn meets(&self, site: &SiteId, need: Need) -> bool {
-        self.items.get(site).is_some_and(|items| self.request.meets(need, |j| items[j]))
+        let has_group = |group| self.declarations.has_group(site, group);
+        self.items.get(site).is_some_and(|items| self.request.meets(need, |j| items[j], has_group))
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Declaration {
     pub codes: Vec<CodeSet>,
     /// Rows by booklet of the plan (`private` only): public, like all of this.
     pub booklets: Vec<u64>,
+    /// The groups of students that it has, as a bit mask in the plan's order; 0 where the plan compares none.
+    pub groups: u64,
     /// Whether its students carry weights.
     pub weighted: bool,
     /// Sum of the weights (the number of students without them).
@@ -81,14 +83,20 @@ pub enum DeclarationError {
 impl Declaration {
     /// What a table amounts to under a plan's terms.
     pub fn of(table: &ResponseTable, terms: &Terms) -> Self {
+        let counted: Vec<usize> = (0..table.students()).filter(|i| table.counts(*i)).collect();
         let (students, total, largest) = match table.weights() {
-            None => (table.students(), table.students() as f64, 1.0),
-            Some(weights) => (
-                weights.iter().filter(|w| **w > 0.0).count(),
-                weights.iter().sum(),
-                weights.iter().copied().fold(0.0, f64::max),
-            ),
+            None => {
+                let students = counted.len();
+                (students, students as f64, 1.0)
+            }
+            Some(weights) => {
+                let own = || counted.iter().map(|i| weights[*i]);
+                (counted.len(), own().sum(), own().fold(0.0, f64::max))
+            }
         };
+        let groups = table.groups().map_or(0, |groups| {
+            counted.iter().map(|i| groups[*i]).filter(|g| *g < 64).fold(0, |mask, g| mask | 1 << g)
+        });
         if terms.mode == Mode::Private {
             // Nothing here depends on an answer.
             let codes = terms.plan.items.iter().map(|item| all_codes(item.codes.as_deref())).collect();
@@ -96,7 +104,15 @@ impl Declaration {
             let rows = table.students();
             let weighted = table.weights().is_some();
             let (students, total_weight) = (rows as u64, rows as f64);
-            return Self { students, codes, booklets, weighted, total_weight, largest_weight: 1.0 };
+            return Self {
+                students,
+                codes,
+                booklets,
+                groups: 0,
+                weighted,
+                total_weight,
+                largest_weight: 1.0,
+            };
         }
         let mut codes = codes_used(table);
         if terms.mode != Mode::Plain {
@@ -111,6 +127,7 @@ impl Declaration {
             students: students as u64,
             codes,
             booklets: Vec::new(),
+            groups,
             weighted: table.weights().is_some(),
             total_weight: total,
             largest_weight: if largest > 0.0 { largest.log2().ceil().exp2() } else { 0.0 },
@@ -232,6 +249,7 @@ impl Declarations {
                 name: terms.label(site),
                 students: d.students,
                 codes: d.codes.clone(),
+                groups: d.groups,
                 weighted: d.weighted,
                 total_weight: d.total_weight,
             })
@@ -254,6 +272,11 @@ impl Declarations {
         self.by_site.get(site).and_then(|d| d.codes.get(column)).is_some_and(|codes| !codes.is_empty())
     }
 
+    /// Whether a site has students of a group of the plan.
+    pub fn has_group(&self, site: &SiteId, group: usize) -> bool {
+        self.by_site.get(site).is_some_and(|d| group < 64 && d.groups >> group & 1 == 1)
+    }
+
     fn of<'a>(&'a self, cohort: &'a BTreeSet<SiteId>) -> impl Iterator<Item = (&'a SiteId, &'a Declaration)> {
         self.by_site.iter().filter(|(site, _)| cohort.contains(*site))
     }
@@ -268,7 +291,7 @@ fn all_codes(codes: Option<&[u8]>) -> CodeSet {
 pub(crate) fn codes_used(table: &ResponseTable) -> Vec<CodeSet> {
     let mut used = vec![CodeSet::default(); table.items()];
     for (i, row) in table.rows().enumerate() {
-        if table.weights().is_some_and(|w| w[i] == 0.0) {
+        if !table.counts(i) {
             continue;
         }
         for (codes, &cell) in used.iter_mut().zip(row) {

@@ -156,6 +156,7 @@ fn calibration(
     let sites = terms.sites.keys().map(|other| Enrolled {
         name: terms.label(other),
         students: own.students,
+        groups: (1u64 << terms.plan.groups.len()) - 1,
         codes: if other == site { own.codes.clone() } else { all.clone() },
         weighted: own.weighted,
         total_weight: own.total_weight,

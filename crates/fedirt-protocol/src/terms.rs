@@ -5,7 +5,6 @@ use crate::message::Turn;
 use crate::private::PrivateTerms;
 use fedirt_model::centre::{FEWEST_ROUNDS, Plan, Secrecy, closing_exchanges};
 use fedirt_model::private::ROUND_SHARES;
-use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::{Protection, RoundId, SiteId, StudyId, Thresholds};
 use serde::{Deserialize, Serialize};
@@ -64,15 +63,13 @@ pub struct Terms {
     pub sites: BTreeMap<SiteId, String>,
 }
 
-/// How often a site answers at most in a study with this limit of estimation rounds and these diagnostics. Exact sums are closed by a few
+/// How often a site answers at most under a plan with this limit of estimation rounds. Exact sums are closed by a few
 /// exchanges that the limit does not count; a private study has no closing exchanges. Plans, policies and both machines
 /// take their limit from here, so that a study that reaches `max_rounds` still ends with its results.
-pub fn most_exchanges(mode: Mode, max_rounds: u32, diagnostics: &[Diagnostic]) -> u32 {
+pub fn most_exchanges(mode: Mode, max_rounds: u32, plan: &Plan) -> u32 {
     match mode {
         Mode::Private => max_rounds,
-        Mode::Plain | Mode::Secure => {
-            max_rounds.max(FEWEST_ROUNDS).saturating_add(closing_exchanges(diagnostics))
-        }
+        Mode::Plain | Mode::Secure => max_rounds.max(FEWEST_ROUNDS).saturating_add(closing_exchanges(plan)),
     }
 }
 
@@ -89,7 +86,7 @@ impl Terms {
 
     /// How often a site answers at most, closing exchanges included.
     pub fn most_exchanges(&self) -> u32 {
-        most_exchanges(self.mode, self.estimation_rounds(), &self.plan.diagnostics)
+        most_exchanges(self.mode, self.estimation_rounds(), &self.plan)
     }
 
     /// What hides a site's numbers.

@@ -54,6 +54,9 @@ fn plan(model: &str, effects: Effects, population: Population, pairwise_items: u
         publish_effects: true,
         secrecy: Secrecy::BySite,
         diagnostics: Vec::new(),
+        groups: Vec::new(),
+        purify: true,
+        compare_sites: false,
     }
 }
 
@@ -139,6 +142,7 @@ fn covariances_come_by_item() {
 #[test]
 fn the_schedule_follows_from_the_plan() {
     let enrolled = |(name, table): &(String, ResponseTable)| Enrolled {
+        groups: 0,
         name: name.clone(),
         students: table.students() as u64,
         codes: vec![[0, 1].into_iter().collect(); ITEMS],

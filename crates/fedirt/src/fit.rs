@@ -1,22 +1,27 @@
 //! A calibration with the coordinator and all sites in one process, from responses to estimates.
 
+use crate::free_items::{plan_with, table_with};
+use crate::groups::{GroupProblem, Groups};
+use crate::item_tests;
 use crate::options::{FitMode, FitOptions, OptionProblem};
 use crate::refit::{self, Ended};
 use fedirt_data::results::recoded;
 use fedirt_data::text::listed;
 use fedirt_data::{
     Audience, Bundle, BundleError, CodeSource, Errors, ItemBank, ItemOptions, ItemProblem, Note, NoteKind,
-    OptionSummary, Problems, Responses, ScoreError, ScoreOptions, Scores, SiteResponses, SiteScores, align,
-    option_summaries, plan_items, questions, with_bundles,
+    OptionSummary, PriorChoice, Problems, Responses, ScoreError, ScoreOptions, Scores, SiteResponses,
+    SiteScores, align, option_summaries, plan_items, questions, with_bundles,
 };
-use fedirt_model::centre::{ItemPlan, Plan, Secrecy};
+use fedirt_model::centre::{AlgorithmKind, ItemPlan, Plan, Secrecy};
 use fedirt_model::comparison::likelihood_ratio;
 use fedirt_model::exchange::Effects;
-use fedirt_model::fit::{Covariance, Fit, FitSite, Warning};
-use fedirt_model::population::Population;
+use fedirt_model::fit::{Covariance, Fit, FitSite, NotAvailable, Warning};
+use fedirt_model::population::{Family, Population};
 use fedirt_model::private::MissingAnswers;
+use fedirt_model::quadrature::Weighting;
 use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::responses::{ResponseTable, TableError};
+use fedirt_model::scoring::Prior;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::Delta;
 use fedirt_protocol::coordinator::Finished;
@@ -108,6 +113,8 @@ pub struct Prepared {
     /// How options were chosen, by item; none in private fits.
     options: Vec<(String, Vec<OptionSummary>)>,
     bundles: Vec<Bundle>,
+    /// Whether each item is freed in each group in turn, for tests.
+    refits: bool,
 }
 
 /// What rows are called, and where they stand in the files.
@@ -250,6 +257,9 @@ pub enum FitError {
     /// All problems with items that are to be merged.
     #[error(transparent)]
     Bundles(#[from] Errors<BundleError>),
+    /// Groups that cannot be compared.
+    #[error(transparent)]
+    Groups(#[from] GroupProblem),
     /// The students have weights, which a private fit does not support.
     #[error("weights cannot be kept private: one student's would move everybody's sums")]
     PrivateWeights,
@@ -314,23 +324,35 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     };
     let (items, more) = plan_items(&item_options, responses)?;
     warnings.extend(more);
+    let groups = Groups::of(responses, &options.dif)?;
+    warnings.extend(groups.warnings.iter().cloned());
     let several = responses.sites.len() > 1;
+    // Effects of sites that have one group each cannot be told from the groups' means.
+    let usual = if several && !groups.by_site { Effects::Fixed } else { Effects::None };
     let mut plan = Plan {
         items,
-        effects: options.effects.unwrap_or(if several { Effects::Fixed } else { Effects::None }),
-        population: Population::of(options.population, options.quadrature),
+        effects: options.effects.unwrap_or(usual),
+        population: population(options, &groups, private.is_some())?,
         settings: options.settings.clone(),
         publish_effects: true,
         secrecy: Secrecy::BySite,
         diagnostics: Vec::new(),
+        groups: groups.names.clone(),
+        purify: options.dif.purify,
+        compare_sites: several && options.dif.sites,
     };
     if private.is_none() {
         plan.diagnostics = options.diagnostics.of(plan.items.len());
     }
+    let freed = groups.freed(&plan.items, &options.dif)?;
     let mut sites = Vec::with_capacity(responses.sites.len());
     for site in &responses.sites {
-        sites.push((site.name.clone(), options.site_weights.weigh(align(site, &plan.items)?)?));
+        let table = options.site_weights.weigh(align(site, &plan.items)?)?;
+        let table = groups.code(site.groups.as_ref(), table)?;
+        let table = if freed.is_empty() { table } else { table_with(&table, &freed)? };
+        sites.push((site.name.clone(), table));
     }
+    let mut plan = plan_with(&plan, &freed);
     let setting = match &options.mode {
         FitMode::Plain => Setting::of(Mode::Plain),
         FitMode::Secure { publish_effects } => {
@@ -362,8 +384,30 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
     };
     let rows_of = |site: &SiteResponses| SiteRows { ids: site.ids.clone(), places: site.places() };
     let rows = responses.sites.iter().map(rows_of).collect();
-    let options = if private.is_some() { Vec::new() } else { option_summaries(responses) };
-    Ok(Prepared { plan, setting, sites, warnings, notes, rows, options, bundles })
+    let summaries = if private.is_some() { Vec::new() } else { option_summaries(responses) };
+    let refits = plan.groups.len() > 1
+        && freed.is_empty()
+        && setting.mode == Mode::Plain
+        && options.dif.refits.unwrap_or_else(|| item_tests::are_cheap(&plan, &sites));
+    Ok(Prepared { plan, setting, sites, warnings, notes, rows, options: summaries, refits, bundles })
+}
+
+/// How ability is distributed: where groups are compared, in each of them normally.
+fn population(options: &FitOptions, groups: &Groups, private: bool) -> Result<Population, GroupProblem> {
+    let (family, grid) = (options.population, options.quadrature);
+    let count = match groups.names.len() {
+        0 => return Ok(Population::of(family, grid)),
+        _ if private => return Err(GroupProblem::Private),
+        count => u8::try_from(count).map_err(|_| GroupProblem::Many(count))?,
+    };
+    let sums = matches!(options.settings.algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
+    if family != Family::Normal || grid.weighting != Weighting::Density || !sums {
+        return Err(GroupProblem::OnePopulation);
+    }
+    if groups.by_site && options.effects == Some(Effects::Fixed) {
+        return Err(GroupProblem::SiteEffects);
+    }
+    Ok(Population::of(Family::Groups { groups: count }, grid))
 }
 
 /// Items whose codes the options declare.
@@ -439,16 +483,28 @@ impl Prepared {
         random: &mut impl CryptoRng,
         observer: &mut dyn Observer,
     ) -> Result<Calibration, FitError> {
-        let Self { plan, setting, sites, warnings, notes, rows, options, bundles } = self;
-        let again = asks_for_normal(&plan).then(|| sites.clone());
+        let Self { plan, setting, sites, warnings, notes, rows, options, refits, bundles } = self;
+        let normal = asks_for_normal(&plan);
+        let kept = if refits || normal { sites.clone() } else { Vec::new() };
         let Ended { mut finished, sites, columns } = refit::run(&setting, &plan, sites, random, observer)?;
-        if let Some(tables) = again {
-            let normal =
+        if normal {
+            let plan =
                 Plan { population: plan.population.grid().into(), diagnostics: Vec::new(), ..plan.clone() };
-            let ended = refit::run(&setting, &normal, tables, random, &mut Unobserved)?;
+            let ended = refit::run(&setting, &plan, kept.clone(), random, &mut Unobserved)?;
             against_normal(&mut finished.fit, &ended.finished.fit);
         }
-        let rest = Self { plan, setting, sites: Vec::new(), warnings, notes, rows, options, bundles };
+        // Without an item that was left out, other columns would be freed.
+        if refits && columns.len() == plan.items.len() {
+            item_tests::add(&plan, &setting, &kept, &mut finished.fit, random)?;
+        } else if plan.groups.len() > 1
+            && let Some(diagnostics) = &mut finished.fit.diagnostics
+        {
+            let reason = "each test needs a fit of its own: in one process, without freed items, they are made where that takes seconds or where they are asked for";
+            diagnostics
+                .not_available
+                .extend(["dif.lr", "dif.wald"].map(|name| NotAvailable::new(name, reason)));
+        }
+        let rest = Self { plan, setting, sites: Vec::new(), warnings, notes, rows, options, refits, bundles };
         Ok(Calibration { columns, ..rest.finish(finished, sites) })
     }
 
@@ -477,7 +533,8 @@ impl Prepared {
 
 /// Whether the likelihood at a normal population belongs to what is asked for.
 fn asks_for_normal(plan: &Plan) -> bool {
-    !plan.population.is_normal() && plan.diagnostics.contains(&Diagnostic::Latent)
+    let one = plan.population.groups() == 1;
+    one && !plan.population.is_normal() && plan.diagnostics.contains(&Diagnostic::Latent)
 }
 
 /// Fills in the likelihood ratio of a flexible population against the normal one.
@@ -519,7 +576,18 @@ impl Calibration {
         for (at, ((site, after), rows)) in self.fit.sites.iter().zip(&self.sites).zip(&self.rows).enumerate()
         {
             let prior = bank.prior(self.effect(at, site).unwrap_or(0.0), options.prior);
-            let students = bank.score(&after.table, &names, prior, options, before)?;
+            let mut students = bank.score(&after.table, &names, prior, options, before)?;
+            let latent = &self.fit.latent;
+            for (g, group) in latent.groups.iter().enumerate().filter(|_| options.prior == PriorChoice::Site)
+            {
+                // Each group's students start from their group's distribution, shifted by the site's effect.
+                let (Some(mean), Some(sd)) = (group.mean, group.sd) else { continue };
+                let prior = Prior { mean: prior.mean - latent.mean + mean, sd };
+                let own = bank.score(&after.table, &names, prior, options, before)?;
+                let groups = after.table.groups().unwrap_or_default();
+                let all = students.iter_mut().zip(own).zip(groups);
+                all.filter(|(_, of)| usize::from(**of) == g).for_each(|((student, own), _)| *student = own);
+            }
             before += students.len();
             let SiteRows { ids, places } = rows.clone();
             sites.push(SiteScores { name: site.name.clone(), ids, places, students });

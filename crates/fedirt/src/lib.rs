@@ -36,6 +36,9 @@
 
 mod curves;
 mod fit;
+mod free_items;
+mod groups;
+mod item_tests;
 mod options;
 pub mod privacy;
 mod refit;
@@ -287,7 +290,10 @@ pub use curves::{ItemCurves, curves};
 /// ```
 pub use fedirt_model::scoring::Method;
 pub use fit::{BookletProblem, Calibration, FitError, FitNote, Prepared, fit, fit_with, prepare};
-pub use options::{DiagnosticsWish, FitMode, FitOptions, OptionProblem, PAIRWISE_ITEMS, PrivateOptions};
+pub use groups::GroupProblem;
+pub use options::{
+    DiagnosticsWish, DifOptions, FitMode, FitOptions, OptionProblem, PAIRWISE_ITEMS, PrivateOptions,
+};
 pub use sensitivity::{Moved, Sensitivity, SensitivityTable, Variant, sensitivity};
 pub use simulate::{Simulation, simulate};
 pub use site_weights::{SiteWeights, UnknownSiteWeights};

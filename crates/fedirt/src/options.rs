@@ -52,6 +52,38 @@ pub struct FitOptions {
     pub bundles: Vec<Vec<String>>,
     /// How much each site counts.
     pub site_weights: SiteWeights,
+    /// How groups of students are compared, where the responses were read with a column of groups.
+    pub dif: DifOptions,
+}
+
+/// How groups of students are compared.
+///
+/// ```
+/// use fedirt::{DifOptions, FitOptions};
+///
+/// let dif = DifOptions { reference: Some("girls".into()), ..DifOptions::default() };
+/// assert!(dif.purify && FitOptions { dif, ..FitOptions::default() }.problems().is_empty());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DifOptions {
+    /// The group that the others are compared with; `None`: the largest.
+    pub reference: Option<String>,
+    /// Whether items that work differently are taken out of the sum score that students are matched by.
+    pub purify: bool,
+    /// Items (by name) that have parameters of their own in a group, or in every group but the reference; the others anchor the
+    /// scale.
+    pub free: Vec<(String, Option<String>)>,
+    /// Whether likelihood-ratio and Wald tests are made, for which each item is freed in each group in turn; `None`: where that
+    /// takes seconds.
+    pub refits: Option<bool>,
+    /// Whether sites are compared too, with or without groups: heterogeneity by item, which names no site.
+    pub sites: bool,
+}
+
+impl Default for DifOptions {
+    fn default() -> Self {
+        Self { reference: None, purify: true, free: Vec::new(), refits: None, sites: false }
+    }
 }
 
 /// Which diagnostics are wanted.
@@ -100,6 +132,7 @@ impl Default for FitOptions {
             diagnostics: DiagnosticsWish::default(),
             bundles: Vec::new(),
             site_weights: SiteWeights::Students,
+            dif: DifOptions::default(),
         }
     }
 }

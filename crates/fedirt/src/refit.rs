@@ -74,11 +74,7 @@ fn with_columns(table: &ResponseTable, columns: &[usize]) -> Result<ResponseTabl
     for row in table.rows() {
         cells.extend(columns.iter().map(|column| row[*column]));
     }
-    let smaller = ResponseTable::new(table.students(), columns.len(), cells)?;
-    match table.weights() {
-        Some(weights) => smaller.with_weights(weights.to_vec()),
-        None => Ok(smaller),
-    }
+    table.with_cells(columns.len(), cells)
 }
 
 /// Puts the items that were left out back to their places in the fit, without estimates, and says so.

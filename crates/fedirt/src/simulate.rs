@@ -50,7 +50,7 @@ pub fn simulate(spec: &Spec) -> Result<Simulation, SpecError> {
         input += 1;
         let sources = vec![Source { file: name.clone(), rows, input }];
         let (items, lines) = (items.clone(), (1..=rows as u64).collect());
-        SiteResponses { name, items, ids: Some(ids), table, sources, lines, chosen: Vec::new() }
+        SiteResponses { name, items, ids: Some(ids), groups: None, table, sources, lines, chosen: Vec::new() }
     };
     let sites = drawn.sites().into_iter().map(site).collect();
     Ok(Simulation { truth: drawn.truth, responses: Responses::of_sites(sites) })

@@ -211,7 +211,7 @@ impl Observer for Watch {
     fn asks(&mut self, _turn: Turn, question: &Question) {
         let Question::Sums(request) = question else { return };
         let name = match &request.ask {
-            Ask::Diagnose(_) => "diagnose",
+            Ask::Diagnose(_) | Ask::Dif(_) => "diagnose",
             Ask::Close(_) => "close",
             Ask::Counts(_)
             | Ask::Start(_)
@@ -260,6 +260,9 @@ fn watched(
         publish_effects: true,
         secrecy: Secrecy::BySite,
         diagnostics: diagnostics.to_vec(),
+        groups: Vec::new(),
+        purify: true,
+        compare_sites: false,
     };
     let sites = tables.into_iter().enumerate().map(|(k, table)| (format!("S{k}"), table)).collect();
     let start = Instant::now();

@@ -56,6 +56,9 @@ impl Case {
             publish_effects: true,
             secrecy: Secrecy::BySite,
             diagnostics: Vec::new(),
+            groups: Vec::new(),
+            purify: true,
+            compare_sites: false,
         };
         let mut sites = data.sites();
         if self.weighted {

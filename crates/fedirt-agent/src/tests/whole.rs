@@ -1,6 +1,7 @@
 //! Whole studies, and what they leave at home.
 
 use super::*;
+use fedirt_protocol::policy::Policy;
 
 fn finished(end: &End) -> &Fit {
     match end {
@@ -91,7 +92,7 @@ fn a_lossy_network_changes_nothing() {
 fn the_preview_is_what_is_sent() {
     let world = World::new(Mode::Plain);
     world.enrol();
-    let shown = preview(&world.study("south"), &world.own("south")).unwrap();
+    let shown = preview(&world.study("south"), &world.own("south"), &Policy::default()).unwrap();
     let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
     world.run(&mut agents);
     let transcript = world.read("south", "studies/bank/results/transcript.jsonl");
@@ -124,7 +125,7 @@ fn the_preview_is_what_is_sent() {
 fn a_secure_preview_says_that_numbers_are_masked() {
     let world = World::new(Mode::Secure);
     world.enrol();
-    let shown = preview(&world.study("west"), &world.own("west")).unwrap();
+    let shown = preview(&world.study("west"), &world.own("west"), &Policy::default()).unwrap();
     assert!(shown.rounds[0].remark.contains("masked"));
     assert!(shown.rounds.iter().any(|round| round.statistics.iter().any(|s| s.name == "effect_sum")));
     assert!(shown.rounds[0].statistics.iter().all(|s| s.name != "school_products"), "three sites: withheld");
@@ -134,7 +135,7 @@ fn a_secure_preview_says_that_numbers_are_masked() {
 fn private_rounds_are_paid_from_a_budget_that_was_set() {
     let world = World::new(Mode::Private);
     world.enrol();
-    let shown = preview(&world.study("west"), &world.own("west")).unwrap();
+    let shown = preview(&world.study("west"), &world.own("west"), &Policy::default()).unwrap();
     assert_eq!(shown.rounds.len(), 2);
     assert!(shown.rounds[0].remark.contains("noise") && shown.rounds[0].statistics[0].numbers.is_empty());
     let error = world.agent("north").unwrap_err().to_string();

@@ -3,7 +3,8 @@
 use super::tables::{self, Cell, Table};
 use crate::scores::Scores;
 use fedirt_model::fit::{
-    Covariance, Dimensionality, Fit, FitSite, ItemFit, LatentCheck, Q3, ScoreRow, SiteInfluence,
+    Covariance, Dif, Dimensionality, Fit, FitSite, ItemFit, LatentCheck, Q3, ScoreRow, SiteHeterogeneity,
+    SiteInfluence,
 };
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -77,6 +78,16 @@ pub fn latent(out: &mut dyn Write, check: &LatentCheck) -> io::Result<()> {
 /// `diagnostics/sites.csv`: what would change most without each site.
 pub fn influence(out: &mut dyn Write, sites: &[SiteInfluence]) -> io::Result<()> {
     write(out, &tables::influence(sites))
+}
+
+/// `diagnostics/dif.csv`: items by focal group.
+pub fn dif(out: &mut dyn Write, rows: &[Dif]) -> io::Result<()> {
+    write(out, &tables::dif(rows))
+}
+
+/// `diagnostics/site_heterogeneity.csv`: items compared between sites.
+pub fn site_heterogeneity(out: &mut dyn Write, rows: &[SiteHeterogeneity]) -> io::Result<()> {
+    write(out, &tables::site_heterogeneity(rows))
 }
 
 /// `covariance.csv`.

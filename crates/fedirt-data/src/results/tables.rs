@@ -2,8 +2,8 @@
 
 use crate::scores::{PriorChoice, Scores};
 use fedirt_model::fit::{
-    Covariance, Diagnostics, Dimensionality, Fit, FitItem, FitSite, ItemFit, LatentCheck, NamedNumbers,
-    Provenance, Q3, ScoreRow, SiteInfluence,
+    Covariance, Diagnostics, Dif, Dimensionality, Fit, FitItem, FitSite, ItemFit, LatentCheck, NamedNumbers,
+    Provenance, Q3, ScoreRow, SiteHeterogeneity, SiteInfluence,
 };
 use fedirt_model::scoring::Method;
 
@@ -156,6 +156,100 @@ pub fn influence(sites: &[SiteInfluence]) -> Table {
         names.into_iter().chain(numbers).collect()
     };
     Table::new(&["site", "item", "parameter", "estimate", "without", "change_in_se"], sites.iter().map(row))
+}
+
+/// Items by focal group, compared with the reference group.
+pub fn dif(rows: &[Dif]) -> Table {
+    let names = [
+        "alpha_MH",
+        "se_log_alpha_MH",
+        "chi2",
+        "chi2_cc",
+        "p",
+        "p_adjusted",
+        "delta_MH",
+        "gmh",
+        "gmh_df",
+        "gmh_p",
+        "smd",
+        "smd_sd",
+        "logistic_uniform",
+        "logistic_uniform_p",
+        "logistic_nonuniform",
+        "logistic_nonuniform_p",
+        "logistic_both",
+        "logistic_both_p",
+        "delta_R2_uniform",
+        "delta_R2_nonuniform",
+        "score",
+        "score_df",
+        "score_p",
+        "lr",
+        "lr_df",
+        "lr_p",
+        "wald",
+        "wald_p",
+        "expected_score_difference",
+    ];
+    let headers: Vec<&str> =
+        ["item", "group"].into_iter().chain(names).chain(["ets", "anchor", "flagged"]).collect();
+    let row = |row: &Dif| {
+        let observed = [
+            row.alpha_mh,
+            row.se_log_alpha_mh,
+            row.chi2,
+            row.chi2_cc,
+            row.p,
+            row.p_adjusted,
+            row.delta_mh,
+            row.gmh,
+            row.gmh_df,
+            row.gmh_p,
+            row.smd,
+            row.smd_sd,
+        ];
+        let logistic = row.logistic.map_or([None; 8], |l| {
+            [
+                l.uniform,
+                l.uniform_p,
+                l.nonuniform,
+                l.nonuniform_p,
+                l.both,
+                l.both_p,
+                l.delta_r2_uniform,
+                l.delta_r2_nonuniform,
+            ]
+            .map(Some)
+        });
+        let model = [
+            row.score,
+            row.score_df,
+            row.score_p,
+            row.lr,
+            row.lr_df,
+            row.lr_p,
+            row.wald,
+            row.wald_p,
+            row.expected_score_difference,
+        ];
+        let numbers = observed.into_iter().chain(logistic).chain(model).map(Number);
+        let class = text(row.ets.as_deref().unwrap_or_default());
+        [text(&row.item), text(&row.group)]
+            .into_iter()
+            .chain(numbers)
+            .chain([class, Flag(row.anchor), Flag(row.flagged)])
+            .collect()
+    };
+    Table::new(&headers, rows.iter().map(row))
+}
+
+/// Items compared between sites.
+pub fn site_heterogeneity(rows: &[SiteHeterogeneity]) -> Table {
+    let row = |row: &SiteHeterogeneity| {
+        let numbers = [Some(row.q), Some(row.df), Some(row.p), row.p_adjusted, Some(row.i2)].map(Number);
+        std::iter::once(text(&row.item)).chain(numbers).collect()
+    };
+    Table::new(&["item", "Q", "df", "p", "p_adjusted", "I2"], rows.iter().map(row))
 }
 
 /// The ability that belongs to each sum score.

@@ -5,7 +5,7 @@ use fedirt_model::fit::{Diagnostics, Fit};
 use super::html;
 use crate::figure::Table;
 use crate::text::{self, escape};
-use crate::{ability_density, residual_correlations, scree, site_influence};
+use crate::{ability_density, group_differences, residual_correlations, scree, site_influence};
 
 /// The section, or a sentence where nothing was asked for.
 pub(super) fn section(out: &mut String, fit: &Fit) {
@@ -36,6 +36,10 @@ pub(super) fn section(out: &mut String, fit: &Fit) {
     if diagnostics.influence.as_ref().is_some_and(|found| found.sites.is_some()) {
         html::figure_with_table(out, "influence", &site_influence(fit));
     }
+    if diagnostics.dif.is_some() {
+        html::figure(out, "dif", &group_differences(fit));
+    }
+    sites(out, diagnostics);
     items(out, diagnostics);
     scores(out, diagnostics);
     if !diagnostics.not_available.is_empty() {
@@ -107,6 +111,24 @@ fn items(out: &mut String, diagnostics: &Diagnostics) {
     }));
     html::table(out, &table);
     out.push_str("<p class=\"note\">Infit and outfit are at the mean of each student's ability given the answers, which is drawn to the middle: values lie a little below 1. p is adjusted for the number of items (Benjamini and Hochberg).</p>\n");
+}
+
+/// Items compared between sites.
+fn sites(out: &mut String, diagnostics: &Diagnostics) {
+    let Some(rows) = &diagnostics.site_heterogeneity else { return };
+    let mut table = Table::new("Items compared between sites", &["Item", "Q", "df", "p", "p adjusted", "I²"]);
+    table.rows.extend(rows.iter().map(|row| {
+        vec![
+            row.item.clone(),
+            text::fixed(row.q, 2),
+            text::fixed(row.df, 0),
+            text::fixed(row.p, 3),
+            text::fixed_or_dash(row.p_adjusted, 3),
+            text::fixed(row.i2, 2),
+        ]
+    }));
+    html::table(out, &table);
+    out.push_str("<p class=\"note\">Q adds up how far each site's answers depart from the common parameters, beyond the site's level of ability; it names no site. I² is the share of Q beyond chance.</p>\n");
 }
 
 fn scores(out: &mut String, diagnostics: &Diagnostics) {

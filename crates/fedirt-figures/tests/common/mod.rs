@@ -1,8 +1,8 @@
 //! Fits as a calibration would report them, computed from known parameters: for tests and the demonstration.
 
 use fedirt_model::fit::{
-    Curve, FORMAT, Fit, FitItem, FitSite, Histogram, Latent, NamedNumbers, Privacy, Quadrature, TraceEntry,
-    Warning,
+    Curve, Diagnostics, Dif, FORMAT, Fit, FitItem, FitSite, GroupSummary, Histogram, Latent, NamedNumbers,
+    Privacy, Quadrature, TraceEntry, Warning,
 };
 use fedirt_model::items::{self, Curves, Order};
 
@@ -289,6 +289,43 @@ pub(crate) fn troubled() -> Fit {
                 .into(),
         },
     ];
+    out
+}
+
+/// Two groups compared, with one item that works differently and one without an odds ratio.
+pub(crate) fn compared() -> Fit {
+    let mut out = fit(Plan { items: 16, sites: 4, ..Plan::default() });
+    let group = |name: &str, mean: f64| GroupSummary {
+        name: name.into(),
+        students: 120.0,
+        mean: Some(mean),
+        se_mean: None,
+        sd: Some(1.0),
+        se_sd: None,
+    };
+    out.latent.groups = vec![group("girls", 0.0), group("boys", -0.3)];
+    let mut dice = Dice(11);
+    let row = |(j, item): (usize, &FitItem)| {
+        let delta = if j == 5 { -2.1 } else { 0.5 * dice.normal() };
+        Dif {
+            item: item.name.clone(),
+            group: "boys".into(),
+            alpha_mh: (j != 3).then(|| (-delta / 2.35).exp()),
+            se_log_alpha_mh: (j != 3).then_some(0.16),
+            delta_mh: (j != 3).then_some(delta),
+            smd: Some(0.05 * delta),
+            smd_sd: Some(0.1 * delta),
+            chi2: Some((delta / 0.38).powi(2)),
+            p: Some(if j == 5 { 1e-6 } else { 0.3 }),
+            p_adjusted: Some(if j == 5 { 1e-5 } else { 0.5 }),
+            ets: Some(if j == 5 { "C" } else { "A" }.into()),
+            anchor: j != 5,
+            flagged: j == 5,
+            ..Dif::default()
+        }
+    };
+    let rows = out.items.iter().enumerate().map(row).collect();
+    out.diagnostics = Some(Diagnostics { dif: Some(rows), ..Diagnostics::default() });
     out
 }
 

@@ -37,6 +37,7 @@ pub(crate) use published::Layout;
 pub use schedule::{Schedule, Stage};
 pub use start::StartSums;
 pub use structure::Anchor;
+pub(crate) use structure::Structure;
 
 /// Why the centre cannot go on.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

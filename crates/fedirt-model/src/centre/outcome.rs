@@ -154,6 +154,7 @@ impl Outcome {
                 sd: scale.sd,
                 se_sd: se(population).filter(|_| problem.structure.sd_is_free()),
                 se_mean: se(population + 1).filter(|_| problem.structure.mean_is_free()),
+                groups: Vec::new(),
                 shape: latent_shape(problem, &plan.population, &scale, &solution.point.psi, &se),
             },
             covariance: reported,
@@ -333,7 +334,8 @@ fn latent_shape(
     psi: &[f64],
     se: &dyn Fn(usize) -> Option<f64>,
 ) -> Option<LatentShape> {
-    if population.is_normal() {
+    // What groups have is told by group.
+    if population.is_normal() || population.groups() > 1 {
         return None;
     }
     let estimates = &psi[problem.design.parameters()..];

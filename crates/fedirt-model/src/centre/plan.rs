@@ -3,6 +3,7 @@
 use super::algorithm::{AlgorithmKind, Settings};
 use super::structure::Anchor;
 use crate::code_set::{CodeSet, MergedCode};
+use crate::diagnostics::dif::PASSES;
 use crate::exchange::Effects;
 use crate::population::Population;
 use crate::questions::diagnose::Diagnostic;
@@ -40,9 +41,21 @@ pub struct Plan {
     pub secrecy: Secrecy,
     /// What is asked for at the estimates to see whether the model is right.
     pub diagnostics: Vec<Diagnostic>,
+    /// Names of the groups of students that are compared, the reference group first; empty where none are.
+    pub groups: Vec<String>,
+    /// Whether items that work differently are taken out of the score that students are matched by, in further passes.
+    pub purify: bool,
+    /// Whether sites are compared item by item too.
+    pub compare_sites: bool,
 }
 
 impl Plan {
+    /// Whether groups of students, or sites, are compared at the estimates. In large banks they are not: each group's information
+    /// would grow with the square of the items.
+    pub fn compares(&self) -> bool {
+        (self.groups.len() > 1 || self.compare_sites) && !self.by_item()
+    }
+
     /// Whether the bank has so many items that nothing is asked about pairs of them: numbers that grow with the square of the items
     /// would be too many. Then Newton, which needs them, makes way for EM, and standard errors are those of each item by itself.
     /// It follows from the plan alone, so that coordinator, sites and previews agree on it.
@@ -80,10 +93,15 @@ pub enum Secrecy {
 }
 
 /// Most exchanges that follow the estimation, whether or not it converged: the information at the solution, products of
-/// scores (weighted fits), the closing sums, and sums for diagnostics where some are listed. [`Settings::max_rounds`] does not
-/// count them.
-pub fn closing_exchanges(diagnostics: &[Diagnostic]) -> u32 {
-    3 + u32::from(!diagnostics.is_empty())
+/// scores (weighted fits), the closing sums, sums for diagnostics where some are listed, and the passes in which groups are compared.
+/// [`Settings::max_rounds`] does not count them.
+pub fn closing_exchanges(plan: &Plan) -> u32 {
+    let passes = match (plan.compares(), plan.groups.len() > 1 && plan.purify) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => PASSES as u32,
+    };
+    3 + u32::from(!plan.diagnostics.is_empty()) + passes
 }
 
 /// Fewest rounds in which anything can be estimated: the opening sums and one evaluation.
@@ -116,6 +134,8 @@ pub struct Enrolled {
     pub students: u64,
     /// For each item of the codebook, the codes it uses; none where it does not give the item.
     pub codes: Vec<CodeSet>,
+    /// The groups of students that it has, as a bit mask in the plan's order.
+    pub groups: u64,
     /// Whether its students carry weights.
     pub weighted: bool,
     /// Sum of the weights.

@@ -12,7 +12,7 @@ use crate::exchange::{Effects, Point, Request};
 use crate::questions::diagnose::Diagnostic;
 use crate::questions::evaluate::Curvature;
 use crate::questions::start::BetweenSites;
-use crate::questions::{Ask, Close, Counts, Diagnose, Evaluate, Products};
+use crate::questions::{Ask, Close, Counts, Diagnose, Dif, Evaluate, Products};
 
 /// A stage of a calibration. In each stage the same question is asked, once or in several rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +35,8 @@ pub enum Stage {
     Products,
     /// One round for sums from which the centre sees whether the model is right, where the plan asks for them.
     Diagnostics,
+    /// Up to three rounds for sums by group of students, where the plan compares groups.
+    Groups,
     /// The last round: sums at the estimates.
     Closing,
 }
@@ -50,6 +52,7 @@ impl Stage {
             Self::Information { once: false } => "last but one",
             Self::Products => "for robust standard errors",
             Self::Diagnostics => "for diagnostics",
+            Self::Groups => "for the comparison of groups (up to 3)",
             Self::Closing => "closing",
         }
     }
@@ -65,6 +68,7 @@ pub struct Schedule {
     pub(super) information: Option<Evaluate>,
     pub(super) products: Option<Products>,
     pub(super) diagnostics: Option<Diagnose>,
+    pub(super) groups: Option<Dif>,
     pub(super) closing: Close,
 }
 
@@ -141,6 +145,14 @@ impl Schedule {
                 covariance: Vec::new(),
                 by_name: plan.secrecy.by_site(),
             }),
+            groups: plan.compares().then(|| Dif {
+                point: nowhere(),
+                groups: plan.groups.len().max(1),
+                anchors: Vec::new(),
+                free: Vec::new(),
+                first: true,
+                between: if plan.compare_sites { between } else { BetweenSites::Withheld },
+            }),
             closing: Close {
                 point: nowhere(),
                 sd: 1.0,
@@ -161,6 +173,7 @@ impl Schedule {
         stages.extend(self.information.clone().map(|question| (information, question.into())));
         stages.extend(self.products.clone().map(|question| (Stage::Products, question.into())));
         stages.extend(self.diagnostics.clone().map(|question| (Stage::Diagnostics, question.into())));
+        stages.extend(self.groups.clone().map(|question| (Stage::Groups, question.into())));
         stages.push((Stage::Closing, self.closing.clone().into()));
         stages
     }
@@ -176,11 +189,12 @@ mod tests {
     use super::super::plan::{Secrecy, closing_exchanges};
     use super::super::{ItemPlan, Settings};
     use super::*;
+    use crate::diagnostics::dif::PASSES;
     use crate::population::Population;
     use crate::questions::diagnose::Diagnostic;
 
-    fn schedule(algorithm: AlgorithmKind, secrecy: Secrecy, effects: Effects, weighted: bool) -> Schedule {
-        let plan = Plan {
+    fn plan(algorithm: AlgorithmKind, secrecy: Secrecy, effects: Effects) -> Plan {
+        Plan {
             items: Vec::<ItemPlan>::new(),
             effects,
             population: Population::default(),
@@ -188,8 +202,14 @@ mod tests {
             publish_effects: true,
             secrecy,
             diagnostics: Diagnostic::ALL.to_vec(),
-        };
-        Schedule::new(&plan, effects, weighted)
+            groups: Vec::new(),
+            purify: true,
+            compare_sites: false,
+        }
+    }
+
+    fn schedule(algorithm: AlgorithmKind, secrecy: Secrecy, effects: Effects, weighted: bool) -> Schedule {
+        Schedule::new(&plan(algorithm, secrecy, effects), effects, weighted)
     }
 
     fn stages(schedule: &Schedule) -> Vec<Stage> {
@@ -216,7 +236,12 @@ mod tests {
                 }
             }
         }
-        assert_eq!(most, closing_exchanges(&Diagnostic::ALL) as usize);
+        let mut plan = plan(AlgorithmKind::Newton, Secrecy::BySite, Effects::Fixed);
+        assert_eq!(most, closing_exchanges(&plan) as usize);
+        // Groups are one stage, of as many passes as there may be.
+        plan.groups = vec!["a".into(), "b".into()];
+        assert_eq!(Schedule::new(&plan, Effects::Fixed, false).stages().len() - 2, 3);
+        assert_eq!(most + PASSES, closing_exchanges(&plan) as usize);
     }
 
     #[test]

@@ -163,7 +163,7 @@ pub(super) fn incomplete_rows(complete: f64, students: f64) -> Warning {
 }
 
 /// At most five in a sentence.
-fn some(of: impl Iterator<Item = String>) -> String {
+pub(super) fn some(of: impl Iterator<Item = String>) -> String {
     let all: Vec<String> = of.collect();
     match all.len() {
         0..=5 => all.join(", "),

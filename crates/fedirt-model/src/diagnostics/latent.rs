@@ -3,7 +3,7 @@
 use super::pair_tables::chi_squared_above;
 use super::simulated::Simulator;
 use super::site::{SHAPES, shapes};
-use super::{Fitted, WEIGHTED, not_asked};
+use super::{Fitted, GROUPS, WEIGHTED, not_asked};
 use crate::exchange::Effects;
 use crate::fit::LatentCheck;
 use crate::questions::diagnose::{DiagnoseReply, Diagnostic};
@@ -78,6 +78,9 @@ fn information(fitted: &Fitted<'_>) -> Option<Matrix2<f64>> {
 pub(super) fn latent(fitted: &Fitted<'_>, reply: &DiagnoseReply) -> Result<LatentCheck, &'static str> {
     if !fitted.wanted.contains(&Diagnostic::Latent) {
         return Err(not_asked(fitted, Diagnostic::Latent));
+    }
+    if fitted.population.groups() > 1 {
+        return Err(GROUPS);
     }
     let (Some(mass), Some(squares), Some(score)) =
         (&reply.ability_mass, &reply.ability_squares, &reply.shape_score)

@@ -5,6 +5,7 @@
 
 mod cholesky;
 mod classical;
+pub(crate) mod dif;
 mod dimensionality;
 mod findings;
 mod global;
@@ -21,7 +22,7 @@ pub(crate) mod site;
 mod sum_scores;
 
 pub(crate) use pair_tables::expected_counts;
-pub(crate) use sum_scores::highest;
+pub(crate) use sum_scores::{highest, highest_of};
 
 use crate::centre::{PAIRWISE_ITEMS, symmetric};
 use crate::design::Design;
@@ -84,6 +85,9 @@ fn not_asked(fitted: &Fitted<'_>, diagnostic: Diagnostic) -> &'static str {
 
 /// Why tests are missing where students carry weights.
 const WEIGHTED: &str = "students carry weights, under which the distribution of the statistic is not known";
+
+/// Why checks are missing that compare with one distribution of ability.
+const GROUPS: &str = "each group of students has a distribution of its own; fit without groups to see it";
 
 /// Everything that follows from the sums, and from the two-way tables of the first round, where there are such.
 pub(crate) fn diagnose(
@@ -175,7 +179,12 @@ fn pairs(fitted: &Fitted<'_>, reply: &DiagnoseReply, tables: Option<&DMatrix<f64
         Some(packed) => symmetric(fitted.design.cells(), packed),
         None => expected_counts((fitted.design, fitted.psi), fitted.grid, tables, 0.0),
     };
-    if fitted.effects == Effects::None {
+    if fitted.population.groups() > 1 {
+        missing(
+            &["global"],
+            "with groups the weights of M2 and C2 depend on each group's distribution; fit without groups to see them",
+        );
+    } else if fitted.effects == Effects::None {
         match global::global_fit(fitted, tables, reply.students) {
             Ok(fit) => out.global = Some(fit),
             Err(error) => missing(&["global"], error.reason()),
@@ -186,9 +195,13 @@ fn pairs(fitted: &Fitted<'_>, reply: &DiagnoseReply, tables: Option<&DMatrix<f64
             "with site effects the weights of M2 and C2 depend on each site's own; fit without effects to see them",
         );
     }
-    match dimensionality::dimensionality(fitted, tables, &expected, reply.students) {
-        Ok(found) => out.dimensionality = Some(found),
-        Err(error) => missing(&["dimensionality"], error.reason()),
+    if fitted.population.groups() > 1 {
+        missing(&["dimensionality"], GROUPS);
+    } else {
+        match dimensionality::dimensionality(fitted, tables, &expected, reply.students) {
+            Ok(found) => out.dimensionality = Some(found),
+            Err(error) => missing(&["dimensionality"], error.reason()),
+        }
     }
     out.ld = Some(pair_tables::local_dependence(fitted, tables, &expected));
 }
@@ -209,6 +222,8 @@ pub(crate) fn not_in_private() -> Diagnostics {
         "score_table",
         "person_fit",
         "classical",
+        "dif",
+        "site_heterogeneity",
     ];
     Diagnostics {
         not_available: names.map(|name| NotAvailable::new(name, reason)).to_vec(),

@@ -21,6 +21,11 @@ pub(crate) fn highest(design: &Design) -> usize {
     design.cells() - design.len()
 }
 
+/// The highest sum score over some items.
+pub(crate) fn highest_of(design: &Design, items: &[usize]) -> usize {
+    items.iter().map(|j| design.categories(*j) - 1).sum()
+}
+
 /// Distributions of a score at all nodes: `at[s·nodes + q]`.
 #[derive(Clone)]
 struct ByNode {

@@ -1,6 +1,6 @@
 //! Whether the model is right: the part `diagnostics` of `fit.json`.
 
-use super::Warning;
+use super::{Dif, SiteHeterogeneity, Warning};
 use serde::{Deserialize, Serialize};
 
 /// What the sums at the estimates say about the model. What was not asked for, or cannot be told, is `None` and stands in
@@ -32,6 +32,10 @@ pub struct Diagnostics {
     pub classical: Option<Vec<Classical>>,
     /// Cronbach's α.
     pub alpha: Option<f64>,
+    /// Items by focal group, compared with the reference group.
+    pub dif: Option<Vec<Dif>>,
+    /// Items whose parameters differ between sites.
+    pub site_heterogeneity: Option<Vec<SiteHeterogeneity>>,
     /// What cannot be told, with the reason.
     pub not_available: Vec<NotAvailable>,
     /// What stands out, each with what it means and what to do.

@@ -9,6 +9,7 @@
 //! anchors) is the centre's affair.
 
 mod davidian;
+mod groups;
 mod jet;
 mod mixture;
 
@@ -23,6 +24,9 @@ pub const MAX_COMPONENTS: u8 = 4;
 
 /// Highest degree of a Davidian curve.
 pub const MAX_DEGREE: u8 = 8;
+
+/// Most groups of students that are compared.
+pub const MAX_GROUPS: u8 = 20;
 
 /// A family of distributions of standardised ability.
 ///
@@ -43,6 +47,11 @@ pub enum Family {
     Davidian {
         /// Degree of the polynomial, 1 to [`MAX_DEGREE`].
         degree: u8,
+    },
+    /// A normal in each group of students; the first has mean 0 and SD 1.
+    Groups {
+        /// Number of groups, 2 to [`MAX_GROUPS`].
+        groups: u8,
     },
 }
 
@@ -79,6 +88,7 @@ impl std::fmt::Display for Family {
             Self::Normal | Self::NormalBins => f.write_str("normal"),
             Self::Mixture { components } => write!(f, "mixture:{components}"),
             Self::Davidian { degree } => write!(f, "davidian:{degree}"),
+            Self::Groups { groups } => write!(f, "groups:{groups}"),
         }
     }
 }
@@ -117,7 +127,7 @@ impl Population {
     pub fn of(family: Family, grid: GridSpec) -> Self {
         match family {
             Family::Normal | Family::NormalBins => grid.into(),
-            Family::Mixture { .. } | Family::Davidian { .. } => {
+            Family::Mixture { .. } | Family::Davidian { .. } | Family::Groups { .. } => {
                 Self { nodes: grid.nodes, range: grid.range, family }
             }
         }
@@ -127,7 +137,9 @@ impl Population {
     pub fn grid(&self) -> GridSpec {
         let weighting = match self.family {
             Family::NormalBins => Weighting::Paper,
-            Family::Normal | Family::Mixture { .. } | Family::Davidian { .. } => Weighting::Density,
+            Family::Normal | Family::Mixture { .. } | Family::Davidian { .. } | Family::Groups { .. } => {
+                Weighting::Density
+            }
         };
         GridSpec { nodes: self.nodes, range: self.range, weighting }
     }
@@ -136,7 +148,7 @@ impl Population {
     pub fn is_normal(&self) -> bool {
         match self.family {
             Family::Normal | Family::NormalBins => true,
-            Family::Mixture { .. } | Family::Davidian { .. } => false,
+            Family::Mixture { .. } | Family::Davidian { .. } | Family::Groups { .. } => false,
         }
     }
 
@@ -146,6 +158,7 @@ impl Population {
             Family::Normal | Family::NormalBins => true,
             Family::Mixture { components } => (2..=MAX_COMPONENTS).contains(&components),
             Family::Davidian { degree } => (1..=MAX_DEGREE).contains(&degree),
+            Family::Groups { groups } => (2..=MAX_GROUPS).contains(&groups),
         }
     }
 
@@ -155,6 +168,7 @@ impl Population {
             Family::Normal | Family::NormalBins => Vec::new(),
             Family::Mixture { components } => mixture::names(components.into()),
             Family::Davidian { degree } => davidian::names(degree.into()),
+            Family::Groups { groups } => groups::names(groups.into()),
         }
     }
 
@@ -169,6 +183,7 @@ impl Population {
             Family::Normal | Family::NormalBins => Vec::new(),
             Family::Mixture { components } => mixture::bounds(components.into()),
             Family::Davidian { degree } => davidian::bounds(degree.into()),
+            Family::Groups { groups } => groups::bounds(groups.into()),
         }
     }
 
@@ -178,6 +193,7 @@ impl Population {
             Family::Normal | Family::NormalBins => vec![Vec::new()],
             Family::Mixture { components } => mixture::starts(components.into()),
             Family::Davidian { degree } => davidian::starts(degree.into()),
+            Family::Groups { .. } => vec![vec![0.0; self.size()]],
         }
     }
 
@@ -187,16 +203,46 @@ impl Population {
         parameters.len() == bounds.len() && parameters.iter().zip(bounds).all(|(x, bound)| x.abs() <= bound)
     }
 
-    /// Nodes, log weights and their derivatives at given parameters, of which there are [`Population::size`].
+    /// Number of groups that have a distribution of their own.
+    pub fn groups(&self) -> usize {
+        match self.family {
+            Family::Normal | Family::NormalBins | Family::Mixture { .. } | Family::Davidian { .. } => 1,
+            Family::Groups { groups } => groups.into(),
+        }
+    }
+
+    /// Nodes, log weights and their derivatives at given parameters, of which there are [`Population::size`]: those of the
+    /// reference group, where there are groups.
     ///
     /// log w_n = log f(V_n) − log Σ_n f(V_n).
     pub fn at(&self, parameters: &[f64]) -> Grid {
+        self.of_group(0, parameters)
+    }
+
+    /// The same for every group.
+    pub fn grids(&self, parameters: &[f64]) -> Vec<Grid> {
+        (0..self.groups()).map(|group| self.of_group(group, parameters)).collect()
+    }
+
+    /// Mean and SD of each group, in units of the reference group's; none where there are no groups.
+    pub fn group_moments(&self, parameters: &[f64]) -> Vec<(f64, f64)> {
+        match self.family {
+            Family::Normal | Family::NormalBins | Family::Mixture { .. } | Family::Davidian { .. } => {
+                Vec::new()
+            }
+            Family::Groups { groups } => (0..groups.into())
+                .map(|g| groups::of(g, parameters).map_or((0.0, 1.0), |(mean, log_sd)| (mean, log_sd.exp())))
+                .collect(),
+        }
+    }
+
+    fn of_group(&self, group: usize, parameters: &[f64]) -> Grid {
         match self.family {
             Family::Normal | Family::NormalBins => Grid::new(self.grid()),
-            Family::Mixture { .. } | Family::Davidian { .. } => {
+            Family::Mixture { .. } | Family::Davidian { .. } | Family::Groups { .. } => {
                 let nodes = self.grid().nodes();
                 let k = parameters.len();
-                let log_density = self.log_density(parameters, &nodes);
+                let log_density = self.log_density(group, parameters, &nodes);
                 let mut log_weights: Vec<Jet> = log_density.iter().map(Jet::without_last).collect();
                 let total = Jet::log_sum_exp(&log_weights);
                 log_weights.iter_mut().for_each(|w| *w = &*w - &total);
@@ -219,7 +265,7 @@ impl Population {
     }
 
     /// log f at some abilities, up to a constant, as a function of the parameters and, in the last place, of ability.
-    fn log_density(&self, parameters: &[f64], abilities: &[f64]) -> Vec<Jet> {
+    fn log_density(&self, group: usize, parameters: &[f64], abilities: &[f64]) -> Vec<Jet> {
         match self.family {
             Family::Normal | Family::NormalBins => {
                 let normal = |v: &f64| {
@@ -230,20 +276,23 @@ impl Population {
             }
             Family::Mixture { .. } => mixture::log_density(parameters, abilities),
             Family::Davidian { .. } => davidian::log_density(parameters, abilities),
+            Family::Groups { .. } => groups::log_density(group, parameters, abilities),
         }
     }
 
     /// log f at an ability, up to a constant, with its first two derivatives in ability.
     pub(crate) fn log_density_at(&self, parameters: &[f64], ability: f64) -> [f64; 3] {
         let last = parameters.len();
-        let density = self.log_density(parameters, &[ability]).swap_remove(0);
+        let density = self.log_density(0, parameters, &[ability]).swap_remove(0);
         [density.value, density.first[last], density.second[last * (last + 1) + last]]
     }
 
     /// The components of standardised ability at given parameters; none where the family has none to estimate.
     pub fn components(&self, parameters: &[f64]) -> Vec<Component> {
         match self.family {
-            Family::Normal | Family::NormalBins | Family::Davidian { .. } => Vec::new(),
+            Family::Normal | Family::NormalBins | Family::Davidian { .. } | Family::Groups { .. } => {
+                Vec::new()
+            }
             Family::Mixture { .. } => mixture::report(parameters),
         }
     }

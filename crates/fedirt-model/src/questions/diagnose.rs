@@ -132,9 +132,9 @@ impl Diagnose {
         self.wants(Diagnostic::Scores) && !request.weighted
     }
 
-    /// Whether expected counts depend on the site.
+    /// Whether expected counts depend on the site: on its effect, or on how many of its students are in each group.
     fn differs(request: &Request) -> bool {
-        request.effects != Effects::None
+        request.effects != Effects::None || request.population.groups() > 1
     }
 
     /// Whether posterior weights are summed: with weights the test has no known distribution.
@@ -278,21 +278,33 @@ impl SumQuestion for Diagnose {
             |s| site.data.residuals(&self.point.psi, s, site.population, pairs),
         );
         let (design, psi) = (site.data.design(), self.point.psi.as_slice());
-        let grid = site.population.at(&psi[design.parameters()..]);
+        // What is expected of each group's students is expected at that group's distribution.
+        let groups = || {
+            let grids = site.population.grids(&psi[design.parameters()..]).into_iter().enumerate();
+            grids.map(|(g, grid)| (grid, if site.population.groups() > 1 { site.data.of_group(g) } else { site.data.clone() }))
+        };
         let scores = self.counts_scores(site.request).then(|| {
             let tables = site.data.score_tables();
             // What a site without a finite effect has is left out here too.
             if effect.is_some() { tables } else { tables.emptied() }
         });
         let differs = Self::differs(site.request);
-        let expected = scores.as_ref().filter(|_| differs).map(|tables| {
-            ExpectedTables::new((design, psi), effect.unwrap_or(0.0), &grid, &tables.scores)
+        let expected = scores.as_ref().filter(|_| differs).map(|all| {
+            let mut sum = ExpectedTables::none(all);
+            for (grid, data) in groups().filter(|_| effect.is_some()) {
+                let own = data.score_tables();
+                sum.add(&ExpectedTables::new((design, psi), effect.unwrap_or(0.0), &grid, &own.scores));
+            }
+            sum
         });
         let expected_pairs = (self.wants(Diagnostic::Pairs) && differs && !site.request.weighted).then(|| {
             let cells = design.cells();
             let Some(s) = effect else { return vec![0.0; triangle(cells)] };
-            let observed = site.data.start_sums(Effects::None).pairs;
-            let expected = expected_counts((design, psi), &grid, &observed, s);
+            let mut expected = nalgebra::DMatrix::zeros(cells, cells);
+            for (grid, data) in groups() {
+                let observed = data.start_sums(Effects::None).pairs;
+                expected += expected_counts((design, psi), &grid, &observed, s);
+            }
             lower(cells, 1.0, |r, c| expected[(r, c)])
         });
         let ability = self.looks_at_ability(site.request).then(|| match effect {

@@ -85,7 +85,7 @@ impl Evaluate {
 }
 
 /// A bound on a student's second derivatives.
-fn curvature_bound(request: &Request) -> Bound {
+pub(super) fn curvature_bound(request: &Request) -> Bound {
     let top = top_score(&request.design);
     Bound::per_student(65_536.0 * top * top * request.design.len() as f64)
 }
@@ -103,7 +103,7 @@ reply! {
             (question.curvature == Curvature::Complete).then(|| {
                 let design = &request.design;
                 let items = (0..design.len()).map(|j| Axis::item_parameters(design, j));
-                let blocks = items.chain([Axis::shared(request.population.size())]);
+                let blocks = items.chain([request.population_axis()]);
                 (Shape::Blocks(blocks.collect()), curvature_bound(request))
             }),
         /// Minus the second derivatives, with fixed effects profiled out; lower triangle.

@@ -66,4 +66,10 @@ pub enum Malformed {
     /// Matrices for standard errors that do not fit the items.
     #[error("what is needed for standard errors has the wrong shape")]
     ErrorShapes,
+    /// More groups of students than are compared, or none.
+    #[error("{0} groups of students cannot be compared")]
+    Groups(usize),
+    /// Items that students are matched by, or parameters, that are not those of the design.
+    #[error("items to match students by that are not those of the design")]
+    Anchors,
 }

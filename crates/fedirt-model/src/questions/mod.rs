@@ -17,6 +17,7 @@ pub use noisy_scores::NOISY_SCORES;
 pub use reply::{Aggregate, Named, ReplyError, Summary};
 pub(crate) use reply::{BySite, Reply};
 pub use shared::GRADIENT;
+pub(crate) use shared::three_digits;
 pub use tensor::{Axis, Bound, Need, Per, Shape, SiteTerm, Tensor};
 
 use crate::exchange::{Point, Request};
@@ -173,6 +174,8 @@ questions! {
     close::Close,
     /// Sums at the estimates from which the centre sees whether the model is right.
     diagnose::Diagnose,
+    /// Sums by group of students, by which items are compared between groups and between sites.
+    dif::Dif,
 }
 
 #[cfg(test)]

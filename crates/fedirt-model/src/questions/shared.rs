@@ -77,7 +77,7 @@ pub(super) fn check_steps(steps: usize) -> Result<(), Malformed> {
 }
 
 /// A number rounded to three significant digits.
-pub(super) fn three_digits(x: f64) -> f64 {
+pub(crate) fn three_digits(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }

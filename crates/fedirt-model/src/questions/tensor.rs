@@ -20,6 +20,12 @@ pub enum Need {
     Part(usize),
     /// Every item of the design.
     All,
+    /// A group of students.
+    Group(usize),
+    /// A group, and one item or two of the design (twice the same, or the smaller first).
+    InGroup(usize, usize, usize),
+    /// A group, and every item of the design.
+    AllInGroup(usize),
 }
 
 impl Need {
@@ -28,6 +34,37 @@ impl Need {
     /// An item says more than the part that it belongs to. A site belongs to one part, so entries between two parts are
     /// zero at every site and either part will do.
     fn and(self, other: Self) -> Self {
+        match (self.group(), other.group()) {
+            (None, None) => self.of_items(other),
+            (Some((g, base)), None) => base.of_items(other).in_group(g),
+            (None, Some((g, base))) => self.of_items(base).in_group(g),
+            // A student is in one group: between two groups every number is zero.
+            (Some((g, base)), Some((_, other))) => base.of_items(other).in_group(g),
+        }
+    }
+
+    /// The group, and what else is needed.
+    fn group(self) -> Option<(usize, Self)> {
+        match self {
+            Self::Group(g) => Some((g, Self::Nothing)),
+            Self::InGroup(g, j, l) => Some((g, if j == l { Self::Item(j) } else { Self::Pair(j, l) })),
+            Self::AllInGroup(g) => Some((g, Self::All)),
+            Self::Nothing | Self::Item(_) | Self::Pair(..) | Self::Part(_) | Self::All => None,
+        }
+    }
+
+    fn in_group(self, group: usize) -> Self {
+        match self {
+            // Parts are of sites, and groups are in every part.
+            Self::Nothing | Self::Part(_) => Self::Group(group),
+            Self::Item(j) => Self::InGroup(group, j, j),
+            Self::Pair(j, l) => Self::InGroup(group, j, l),
+            Self::All => Self::AllInGroup(group),
+            Self::Group(_) | Self::InGroup(..) | Self::AllInGroup(_) => self,
+        }
+    }
+
+    fn of_items(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, need) | (need, Self::Nothing) => need,
             (Self::All, _) | (_, Self::All) => Self::All,
@@ -36,6 +73,9 @@ impl Need {
             (Self::Item(j), Self::Item(l)) => Self::Pair(j.min(l), j.max(l)),
             (item @ Self::Item(_), Self::Part(_)) | (Self::Part(_), item @ Self::Item(_)) => item,
             (Self::Part(a), Self::Part(b)) => Self::Part(a.max(b)),
+            // `and` takes groups off first.
+            (group @ (Self::Group(_) | Self::InGroup(..) | Self::AllInGroup(_)), _)
+            | (_, group @ (Self::Group(_) | Self::InGroup(..) | Self::AllInGroup(_))) => group,
         }
     }
 }
@@ -78,6 +118,18 @@ impl Axis {
     /// The linked parts of the design.
     pub fn parts(count: usize) -> Self {
         Self((0..count).map(Need::Part).collect())
+    }
+
+    /// The groups.
+    pub fn groups(count: usize) -> Self {
+        Self((0..count).map(Need::Group).collect())
+    }
+
+    /// This axis for the students of one group.
+    #[must_use]
+    pub fn in_group(mut self, group: usize) -> Self {
+        self.0.iter_mut().for_each(|need| *need = need.and(Need::Group(group)));
+        self
     }
 
     /// This axis with another one behind it.

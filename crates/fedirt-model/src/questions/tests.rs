@@ -64,6 +64,12 @@ fn forms() -> Vec<Ask> {
             forms.push(Diagnose { point, wanted, covariance, by_name: true }.into());
         }
     }
+    for between in [BetweenSites::Exact, BetweenSites::Rounded, BetweenSites::Withheld] {
+        for (first, anchors) in [(true, vec![0, 1, 2, 3]), (false, vec![0, 2])] {
+            let question = Dif { point: point(), groups: 2, anchors, free: vec![0, 1, 3], first, between };
+            forms.push(question.into());
+        }
+    }
     let covered = |ask: &Ask| match ask {
         Ask::Counts(_) => 0,
         Ask::Start(_) => 1,
@@ -74,8 +80,9 @@ fn forms() -> Vec<Ask> {
         Ask::Products(_) => 6,
         Ask::Close(_) => 7,
         Ask::Diagnose(_) => 8,
+        Ask::Dif(_) => 9,
     };
-    assert!((0..9).all(|k| forms.iter().any(|ask| covered(ask) == k)));
+    assert!((0..10).all(|k| forms.iter().any(|ask| covered(ask) == k)));
     forms
 }
 

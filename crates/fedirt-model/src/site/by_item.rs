@@ -43,7 +43,7 @@ pub(crate) fn expected_and_covariances(
     weighted: bool,
 ) -> (Expected, Covariances) {
     let (panel, tables) = (look_up.panel, look_up.tables);
-    let (width, shared) = (tables.width, tables.population_size() + 1);
+    let (width, shared) = (tables.width, look_up.prior.population_size() + 1);
     let ability = look_up.ability_scores(design);
     let parts: Vec<(Expected, Covariances)> = chunks(panel.students())
         .into_par_iter()
@@ -100,13 +100,13 @@ impl Shares {
         block: std::ops::Range<usize>,
         rows: &[f64],
     ) {
-        let (tables, width) = (look_up.tables, look_up.tables.width);
+        let width = look_up.tables.width;
         let scores = &mut self.scores[..block.len() * width];
         scores.fill(0.0);
         look_up.add_answers(block, ability, scores);
         for (i, (row, score)) in rows.chunks_exact(width).zip(scores.chunks_exact(width)).enumerate() {
             for h in 0..self.shared {
-                let score = if h + 1 < self.shared { tables.population_score(h) } else { score };
+                let score = if h + 1 < self.shared { look_up.prior.population_score(h) } else { score };
                 let mean = lanes::dot(row, score);
                 let out = &mut self.deviations[(i * self.shared + h) * width..][..width];
                 out.iter_mut().zip(score).for_each(|(out, x)| *out = x - mean);

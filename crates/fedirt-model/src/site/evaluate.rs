@@ -56,7 +56,7 @@ impl SiteData {
             hessian: Hessian::full(0),
             counts: vec![0.0; self.design.cells() * tables.width],
         };
-        let mut mass = vec![0.0; tables.width];
+        let mut mass = vec![vec![0.0; tables.width]; tables.priors.len()];
         let mut hessian = match depth {
             Depth::Gradient => Hessian::full(0),
             Depth::Complete | Depth::ObservedByItem => Hessian::by_item(&self.design, size),
@@ -93,19 +93,22 @@ impl SiteData {
                 }
             };
             self.add_counts(&panel.cell_positions(&self.design), &expected, tables.width, &mut out);
-            lanes::axpy(1.0, &expected.mass, &mut mass);
+            lanes::axpy(1.0, &expected.mass, &mut mass[panel.group.min(tables.priors.len() - 1)]);
         }
         self.add_gradient(&tables, &mut out);
+        let of_groups = || mass.iter().zip(&tables.priors);
         for (h, g) in out.gradient[items..size - 1].iter_mut().enumerate() {
-            *g = lanes::dot(&mass, tables.population_score(h));
+            *g = of_groups().map(|(mass, prior)| lanes::dot(mass, prior.population_score(h))).sum();
         }
         if depth > Depth::Gradient {
             self.add_complete(&tables, &out.counts, size - 1, &mut hessian);
             // Σ_n n̄(n) ∂² log w_n/∂φ∂φ'.
-            for h in 0..tables.population_size() {
-                for l in 0..tables.population_size() {
-                    let terms = mass.iter().zip(tables.grid.curvature(h, l));
-                    hessian.add(items + h, items + l, terms.map(|(n, c)| n * c).sum());
+            for (mass, prior) in of_groups() {
+                for h in 0..prior.population_size() {
+                    for l in 0..prior.population_size() {
+                        let terms = mass.iter().zip(prior.grid.curvature(h, l));
+                        hessian.add(items + h, items + l, terms.map(|(n, c)| n * c).sum());
+                    }
                 }
             }
             out.hessian = hessian;

@@ -27,7 +27,7 @@ const HELD: usize = 16_384;
 /// Expected counts, and Σ_i w_i Cov_i(score) over (panel parameters, population, school effect).
 pub(crate) fn expected_and_covariance(look_up: &LookUp<'_>) -> (Expected, DMatrix<f64>) {
     let (panel, width) = (look_up.panel, look_up.tables.width);
-    let size = panel.parameters() + look_up.tables.population_size() + 1;
+    let size = panel.parameters() + look_up.prior.population_size() + 1;
     let mut expected = Expected::zero(panel, width);
     let mut covariance = DMatrix::zeros(size, size);
     let mut start = 0;
@@ -125,9 +125,9 @@ fn products_with_population(
     mass: &mut [f64],
     covariance: &mut DMatrix<f64>,
 ) {
-    let (panel, tables) = (look_up.panel, look_up.tables);
+    let (panel, tables, prior) = (look_up.panel, look_up.tables, look_up.prior);
     let (width, first, s) = (tables.width, panel.parameters(), covariance.nrows() - 1);
-    if tables.population_size() == 0 {
+    if prior.population_size() == 0 {
         return;
     }
     let mut own = vec![0.0; width];
@@ -136,10 +136,10 @@ fn products_with_population(
     let product = |x: &[f64], y: &[f64], z: &[f64]| -> f64 {
         x.iter().zip(y).zip(z).map(|((x, y), z)| x * y * z).sum()
     };
-    for h in 0..tables.population_size() {
-        for l in 0..tables.population_size() {
+    for h in 0..prior.population_size() {
+        for l in 0..prior.population_size() {
             covariance[(first + h, first + l)] +=
-                product(&own, tables.population_score(h), tables.population_score(l));
+                product(&own, prior.population_score(h), prior.population_score(l));
         }
     }
     for (k, &item) in panel.items.iter().enumerate() {
@@ -148,8 +148,8 @@ fn products_with_population(
         for (c, row) in counts.chunks_exact(width).enumerate() {
             for r in 0..=p {
                 let at = if r == p { s } else { panel.offsets[k] + r };
-                for h in 0..tables.population_size() {
-                    let sum = product(row, tables.score(item, c, r), tables.population_score(h));
+                for h in 0..prior.population_size() {
+                    let sum = product(row, tables.score(item, c, r), prior.population_score(h));
                     covariance[(at, first + h)] += sum;
                     covariance[(first + h, at)] += sum;
                 }
@@ -313,9 +313,9 @@ fn mean_score(
         }
         mean[s] += expectation(look_up.tables.score(item, c, p));
     }
-    for h in 0..look_up.tables.population_size() {
+    for h in 0..look_up.prior.population_size() {
         given.push(panel.parameters() + h);
-        mean[panel.parameters() + h] = expectation(look_up.tables.population_score(h));
+        mean[panel.parameters() + h] = expectation(look_up.prior.population_score(h));
     }
     given.push(s);
 }

@@ -20,6 +20,8 @@ const OWN_PANEL: usize = 48;
 pub(crate) struct Panel {
     /// Rows of the site's table, in order.
     pub rows: Vec<u32>,
+    /// The group that all of them belong to; 0 where there are no groups.
+    pub group: usize,
     /// Items of the design that these students could answer.
     pub items: Vec<usize>,
     /// Categories of those items.
@@ -129,7 +131,14 @@ fn is_linear(design: &Design, item: usize) -> bool {
 }
 
 impl Panel {
-    fn new(design: &Design, cells: &[u8], rows: Vec<u32>, items: Vec<usize>, weights: Vec<f64>) -> Self {
+    fn new(
+        design: &Design,
+        cells: &[u8],
+        group: usize,
+        rows: Vec<u32>,
+        items: Vec<usize>,
+        weights: Vec<f64>,
+    ) -> Self {
         let (j_all, students) = (design.len(), rows.len());
         let mut columns = vec![0u8; items.len() * students];
         // Blocks of students keep both sides of the transposition in cache.
@@ -155,7 +164,19 @@ impl Panel {
         let linear = items.iter().all(|&j| is_linear(design, j));
         let missing = if linear { Missing::of(&columns, students, items.len()) } else { None };
         let given = Given::of(&columns, &cell_offsets, &codes, students);
-        Self { rows, items, categories, cell_offsets, offsets, columns, codes, weights, missing, given }
+        Self {
+            rows,
+            group,
+            items,
+            categories,
+            cell_offsets,
+            offsets,
+            columns,
+            codes,
+            weights,
+            missing,
+            given,
+        }
     }
 
     /// Tables of rows to look up: one for each group of items with a row for every combination of its answers, or one with a row
@@ -239,32 +260,48 @@ impl SiteData {
         let weight_of = |row: u32| table.weights().map_or(1.0, |w| w[row as usize]) * weight_scale;
         patterns.retain(|(pattern, _)| pattern.iter().any(|word| *word != 0));
         let mut panels = Vec::new();
-        let mut rest: Vec<u32> = Vec::new();
-        for (pattern, mut rows) in patterns {
-            rows.retain(|&row| weight_of(row) > 0.0);
-            let given: Vec<usize> =
-                (0..design.len()).filter(|j| pattern[j / 64] >> (j % 64) & 1 == 1).collect();
-            let fast = given.iter().all(|&j| is_linear(design, j));
-            if fast && rows.len() >= OWN_PANEL {
-                let weights = rows.iter().map(|&r| weight_of(r)).collect();
-                panels.push(Panel::new(design, &cells, rows, given, weights));
-            } else {
-                rest.extend(rows);
+        let groups = table
+            .groups()
+            .map_or(1, |of| of.iter().filter(|g| **g != MISSING).max().map_or(0, |g| usize::from(*g) + 1));
+        let in_group =
+            |row: u32, group: usize| table.groups().is_none_or(|of| usize::from(of[row as usize]) == group);
+        for group in 0..groups {
+            let mut rest: Vec<u32> = Vec::new();
+            for (pattern, rows) in &patterns {
+                let counts = |row: &u32| weight_of(*row) > 0.0 && in_group(*row, group);
+                let rows: Vec<u32> = rows.iter().copied().filter(counts).collect();
+                let given: Vec<usize> =
+                    (0..design.len()).filter(|j| pattern[j / 64] >> (j % 64) & 1 == 1).collect();
+                let fast = given.iter().all(|&j| is_linear(design, j));
+                if fast && rows.len() >= OWN_PANEL {
+                    let weights = rows.iter().map(|&r| weight_of(r)).collect();
+                    panels.push(Panel::new(design, &cells, group, rows, given, weights));
+                } else {
+                    rest.extend(rows);
+                }
             }
-        }
-        if !rest.is_empty() {
-            rest.sort_unstable();
-            let weights = rest.iter().map(|&r| weight_of(r)).collect();
-            let j_all = design.len();
-            let given = |j: &usize| rest.iter().any(|row| cells[*row as usize * j_all + j] != MISSING);
-            let items = (0..j_all).filter(given).collect();
-            panels.push(Panel::new(design, &cells, rest, items, weights));
+            if !rest.is_empty() {
+                rest.sort_unstable();
+                let weights = rest.iter().map(|&r| weight_of(r)).collect();
+                let j_all = design.len();
+                let given = |j: &usize| rest.iter().any(|row| cells[*row as usize * j_all + j] != MISSING);
+                let items = (0..j_all).filter(given).collect();
+                panels.push(Panel::new(design, &cells, group, rest, items, weights));
+            }
         }
         let students = panels.iter().map(Panel::students).sum();
         let total_weight = panels.iter().flat_map(|p| &p.weights).sum();
         // Weights of one need no multiplication.
         let weighted = panels.iter().flat_map(|p| &p.weights).any(|w| *w != 1.0);
         Self { design: design.clone(), panels, students, total_weight, weighted }
+    }
+
+    /// The students of one group alone.
+    pub(crate) fn of_group(&self, group: usize) -> Self {
+        let panels: Vec<Panel> = self.panels.iter().filter(|panel| panel.group == group).cloned().collect();
+        let students = panels.iter().map(Panel::students).sum();
+        let total_weight = panels.iter().flat_map(|p| &p.weights).sum();
+        Self { design: self.design.clone(), panels, students, total_weight, weighted: self.weighted }
     }
 
     /// Students with at least one answer to a calibrated item.

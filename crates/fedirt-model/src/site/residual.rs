@@ -63,7 +63,7 @@ pub(crate) fn expected_and_covariance(
     let functions = Functions::new(look_up, design, psi);
     let sums = sweep(look_up, &slopes, &functions, missing, weighted);
     let (panel, width) = (look_up.panel, look_up.tables.width);
-    let size = panel.parameters() + look_up.tables.population_size() + 1;
+    let size = panel.parameters() + look_up.prior.population_size() + 1;
     let f = DMatrix::from_row_slice(size, width, &functions.f);
 
     let mut k = -DMatrix::from_row_slice(width, width, &sums.outer);
@@ -112,11 +112,11 @@ impl Functions {
     fn new(look_up: &LookUp<'_>, design: &Design, psi: &[f64]) -> Self {
         let (panel, tables) = (look_up.panel, look_up.tables);
         let (width, first) = (tables.width, panel.parameters());
-        let effect = first + tables.population_size();
+        let effect = first + look_up.prior.population_size();
         let mut f = vec![0.0; (effect + 1) * width];
         let mut of_effect = vec![0.0; panel.items.len() * width];
-        for h in 0..tables.population_size() {
-            lanes::axpy(-1.0, tables.population_score(h), &mut f[(first + h) * width..][..width]);
+        for h in 0..look_up.prior.population_size() {
+            lanes::axpy(-1.0, look_up.prior.population_score(h), &mut f[(first + h) * width..][..width]);
         }
         for (k, &j) in panel.items.iter().enumerate() {
             let curves = &tables.curves[j];
@@ -215,7 +215,7 @@ impl<'a> Student<'a> {
     /// Adds what a student's missing answers take away; `posterior` carries the student's weight.
     fn add(&mut self, student: usize, missing: &[u32], weight: f64, posterior: &[f64], out: &mut Removed) {
         let (panel, tables) = (self.look_up.panel, self.look_up.tables);
-        let (width, effect) = (tables.width, panel.parameters() + tables.population_size());
+        let (width, effect) = (tables.width, panel.parameters() + self.look_up.prior.population_size());
         let f = |r: usize| &self.functions.f[r * width..(r + 1) * width];
         self.rows.clear();
         self.of_effect.fill(0.0);
@@ -261,7 +261,7 @@ fn sweep(
 ) -> Sums {
     let (panel, tables) = (look_up.panel, look_up.tables);
     let width = tables.width;
-    let size = panel.parameters() + tables.population_size() + 1;
+    let size = panel.parameters() + look_up.prior.population_size() + 1;
     let nothing_removed = || (!missing.is_empty()).then(|| Removed::zero(size, slopes.len(), width));
     let parts: Vec<Sums> = chunks(panel.students())
         .into_par_iter()

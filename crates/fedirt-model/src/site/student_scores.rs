@@ -38,7 +38,7 @@ impl SiteData {
                         score[last] += lanes::dot(row, tables.score(j, usize::from(c), p));
                     }
                     for (h, out) in score[self.design.parameters()..last].iter_mut().enumerate() {
-                        *out = lanes::dot(row, tables.population_score(h));
+                        *out = lanes::dot(row, look_up.prior.population_score(h));
                     }
                     each(panel.weights[i], &score);
                 }

@@ -1,7 +1,7 @@
 //! One pass over a panel: posteriors block by block, and what is summed from them.
 
 use super::panel::Panel;
-use super::tables::Tables;
+use super::tables::{Prior, Tables};
 use crate::design::Design;
 use crate::kernel::aligned::Aligned;
 use crate::kernel::lanes;
@@ -25,13 +25,17 @@ pub(crate) fn chunks(students: usize) -> Vec<Range<usize>> {
 pub(crate) struct LookUp<'a> {
     pub panel: &'a Panel,
     pub tables: &'a Tables,
+    /// The distribution of ability in the panel's group.
+    pub prior: &'a Prior,
     groups: Vec<Aligned>,
 }
 
 impl<'a> LookUp<'a> {
     pub(crate) fn new(design: &Design, panel: &'a Panel, tables: &'a Tables) -> Self {
         let row = |k: usize, c: usize| tables.log_p(design.cell_offset(panel.items[k]) + c);
-        Self { panel, tables, groups: panel.tables(tables.width, row) }
+        // A population without groups is one for all.
+        let prior = tables.priors.get(panel.group).unwrap_or(&tables.priors[0]);
+        Self { panel, tables, prior, groups: panel.tables(tables.width, row) }
     }
 
     /// Tables of the scores in ability, for [`LookUp::add_answers`].
@@ -79,7 +83,7 @@ impl<'a> LookUp<'a> {
             let block = start..(start + BLOCK).min(students.end);
             let rows = &mut rows[..block.len() * width];
             for row in rows.chunks_exact_mut(width) {
-                row.copy_from_slice(&self.tables.log_prior);
+                row.copy_from_slice(&self.prior.log_prior);
             }
             self.add_answers(block.clone(), &self.groups, rows);
             lanes::normalise(rows, width, &mut log_marginal[..block.len()]);
@@ -149,11 +153,11 @@ pub(crate) fn moments(look_up: &LookUp<'_>) -> Moments {
                 lanes::moments(
                     rows,
                     look_up.tables.width,
-                    &look_up.tables.pull,
+                    &look_up.prior.pull,
                     &mut mean[..n],
                     &mut variance[..n],
                 );
-                if let Some(excess) = &look_up.tables.excess {
+                if let Some(excess) = &look_up.prior.excess {
                     for (variance, row) in variance.iter_mut().zip(rows.chunks_exact(look_up.tables.width)) {
                         *variance += lanes::dot(row, excess);
                     }
@@ -197,7 +201,7 @@ impl Expected {
 /// Expected counts of a panel (the E-step of Bock & Aitkin 1981).
 pub(crate) fn expected(look_up: &LookUp<'_>, weighted: bool) -> Expected {
     let (panel, width) = (look_up.panel, look_up.tables.width);
-    let has_parameters = look_up.tables.population_size() > 0;
+    let has_parameters = look_up.prior.population_size() > 0;
     let parts: Vec<Expected> = chunks(panel.students())
         .into_par_iter()
         .map(|chunk| {

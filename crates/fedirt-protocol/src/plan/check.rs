@@ -8,7 +8,7 @@ use fedirt_model::code_set::{HIGHEST_CODE, MergedCode};
 use fedirt_model::design::MAX_CATEGORIES;
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
-use fedirt_model::population::Family;
+use fedirt_model::population::{Family, MAX_GROUPS};
 use fedirt_model::quadrature::Weighting;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon};
@@ -62,6 +62,7 @@ impl StudyPlan {
         self.check_sites(&mut problems);
         self.check_items(&mut problems);
         self.check_model(&mut problems);
+        self.check_groups(&mut problems);
         self.check_privacy(&mut problems);
         self.check_precision(&mut problems);
         self.check_risks(&mut problems);
@@ -191,6 +192,11 @@ impl StudyPlan {
             PlanField::Population,
             "model.population: private knows the normal population only",
         );
+        need(
+            !model.compare_sites || self.mode != Mode::Private,
+            PlanField::Groups,
+            "model.compare_sites: private compares no sites; every further sum would cost more of the budget",
+        );
         need(model.max_rounds >= 4, PlanField::MaxRounds, "model.max_rounds: at least 4 are needed");
         let sums_alone = matches!(model.algorithm, AlgorithmKind::Newton | AlgorithmKind::Em);
         if self.mode == Mode::Secure && !sums_alone {
@@ -199,6 +205,39 @@ impl StudyPlan {
                 model.algorithm.name()
             )));
         }
+    }
+
+    fn check_groups(&self, problems: &mut Vec<PlanProblem>) {
+        let Some(groups) = &self.groups else { return };
+        let mut need = |fine: bool, text: &str| {
+            if !fine {
+                problems.push(PlanField::Groups.wrong(text));
+            }
+        };
+        let model = &self.model;
+        let different: BTreeSet<&String> = groups.names.iter().collect();
+        need(
+            (2..=usize::from(MAX_GROUPS)).contains(&groups.names.len())
+                && different.len() == groups.names.len(),
+            "groups.names: 2 to 20 different groups are needed, the reference group first",
+        );
+        need(groups.names.iter().all(|name| !name.trim().is_empty()), "groups.names: a group without a name");
+        need(
+            !groups.question.trim().is_empty(),
+            "groups.question: say what is asked about each student, so that officers know which column is meant",
+        );
+        need(
+            self.mode != Mode::Private,
+            "groups: private compares no groups; every further sum would cost more of the budget",
+        );
+        need(
+            matches!(model.algorithm, AlgorithmKind::Newton | AlgorithmKind::Em),
+            "groups: other algorithms than newton and em know one population only",
+        );
+        need(
+            model.population == Family::Normal && model.quadrature == Weighting::Density,
+            "groups: each group has a normal distribution; another population or quadrature = \"paper\" cannot be combined with groups",
+        );
     }
 
     fn check_privacy(&self, problems: &mut Vec<PlanProblem>) {

@@ -55,6 +55,9 @@ pub struct StudyPlan {
     /// How long sites have.
     #[serde(default)]
     pub deadlines: DeadlinePlan,
+    /// Groups of students that are compared item by item, where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<GroupPlan>,
     /// What is published.
     #[serde(default)]
     pub publish: PublishPlan,
@@ -137,6 +140,9 @@ pub struct ModelPlan {
     pub population: Family,
     /// What sites send at the estimates, once, to see whether the model is right.
     pub diagnostics: Vec<Diagnostic>,
+    /// Whether sites are compared item by item: in `secure` by sums that name no site, where six or more share them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compare_sites: bool,
 }
 
 impl Default for ModelPlan {
@@ -153,6 +159,7 @@ impl Default for ModelPlan {
             quadrature: grid.weighting,
             population: Family::Normal,
             diagnostics: Vec::new(),
+            compare_sites: false,
         }
     }
 }
@@ -191,6 +198,23 @@ impl Default for DeadlinePlan {
     fn default() -> Self {
         Self { join_seconds: None, hello_seconds: 86_400, upload_seconds: 86_400 }
     }
+}
+
+/// Groups of students that are compared (differential item functioning). Each site says which of its columns holds them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupPlan {
+    /// What is asked about each student, as officers read it: "Sex in the school's register".
+    pub question: String,
+    /// The groups as they stand in the sites' columns, the reference group first. Other students are left out of the study.
+    pub names: Vec<String>,
+    /// Whether items that work differently are taken out of the sum score that students are matched by.
+    #[serde(default = "yes")]
+    pub purify: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// What is published beside item parameters.
@@ -360,6 +384,8 @@ pub enum PlanField {
     Range,
     /// `model.population`.
     Population,
+    /// `[groups]`.
+    Groups,
     /// `model.max_rounds`.
     MaxRounds,
     /// `[privacy]`.
@@ -478,6 +504,12 @@ impl StudyPlan {
 
     fn model_plan(&self) -> Plan {
         let model = &self.model;
+        let groups = self.groups.as_ref().filter(|_| self.mode != Mode::Private);
+        // Each group has a normal distribution of its own.
+        let family = match groups.map(|groups| groups.names.len()) {
+            Some(count @ 2..) => Family::Groups { groups: u8::try_from(count).unwrap_or(u8::MAX) },
+            Some(_) | None => model.population,
+        };
         Plan {
             items: (self.items.iter())
                 .map(|item| ItemPlan {
@@ -490,7 +522,7 @@ impl StudyPlan {
                 .collect(),
             effects: model.effects,
             population: Population::of(
-                model.population,
+                family,
                 GridSpec { nodes: model.nodes, range: model.range, weighting: model.quadrature },
             ),
             settings: Settings {
@@ -503,6 +535,9 @@ impl StudyPlan {
             publish_effects: self.mode == Mode::Plain || self.publish.effects_by_name,
             secrecy: Secrecy::BySite,
             diagnostics: if self.mode == Mode::Private { Vec::new() } else { model.diagnostics.clone() },
+            groups: groups.map(|groups| groups.names.clone()).unwrap_or_default(),
+            purify: groups.is_some_and(|groups| groups.purify),
+            compare_sites: model.compare_sites && self.mode != Mode::Private,
         }
     }
 
@@ -513,7 +548,7 @@ impl StudyPlan {
             Mode::Private => ROUND_SHARES.len() as u32,
             Mode::Plain | Mode::Secure => self.model.max_rounds,
         };
-        most_exchanges(self.mode, rounds, &self.model.diagnostics)
+        most_exchanges(self.mode, rounds, &self.model_plan())
     }
 
     /// Whether the pooled rows may be inferred from exact sums: few items or few students (see SECURITY.md).

@@ -66,12 +66,19 @@ quadrature = "density"
 # How ability is distributed: "normal", or with parameters that are estimated in the same rounds: "mixture:2" (to 4) normals,
 # or "davidian:2" (to 8), a smooth curve.
 population = "normal"
+# Whether sites are compared item by item (plain; secure with six sites or more that do not work with the coordinator).
+compare_sites = false
 {diagnostics}
 {privacy}[deadlines]
 # Seconds. Left out, join_seconds means: as long as it takes.
 # join_seconds = 604800
 hello_seconds = 86400
 upload_seconds = 86400
+
+# Items can be compared between groups of students (plain, secure); each site says which of its columns has them:
+# [groups]
+# question = "Sex in the school's register"
+# names = ["girl", "boy"]
 
 [publish]
 # secure: whether each site's effect is published by name; otherwise each site learns its own. (private: effects are

@@ -105,6 +105,16 @@ impl StudyPlan {
                 self.model.population
             ));
         }
+        if let Some(groups) = self.groups.as_ref().filter(|_| self.mode != Mode::Private) {
+            words.push(format!(
+                "Items are compared between groups of students ({}; the question: {}). Each site sends sums for each of them: who gave which answer at which sum score. Groups that are rare at a site are left out of its sums, and so are students of other groups or of none.",
+                groups.names.join(", "),
+                groups.question
+            ));
+        }
+        if self.model.compare_sites && self.mode != Mode::Private {
+            words.push("Sites are compared item by item: each sends, by item, how far its answers depart from the common parameters. In mode secure only the sum over six or more sites opens, of numbers rounded to three digits.".into());
+        }
         words.push(match self.most_rounds() {
             2 => "Two rounds are answered.".into(),
             most => format!(

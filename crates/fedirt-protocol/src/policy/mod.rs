@@ -15,6 +15,7 @@ use crate::terms::{Terms, most_exchanges};
 use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::items::{MODELS, default_model, name_in_first_format};
 use fedirt_model::questions::{Ask, NOISY_SCORES, SiteTerm};
+use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,9 @@ pub struct Policy {
     pub allow_pooled_rows_inferred: bool,
     /// Fewest rows of a booklet, where there are any: how many it has is told exactly.
     pub fewest_booklet_rows: u64,
+    /// Fewest students of a group of which sums are told, where a study compares groups: students of rarer groups are left out
+    /// of all sums, and tables of a group with fewer complete rows are zero.
+    pub fewest_in_group: u64,
     /// Whether exact sums and private releases may be about the same students: an ε says nothing beside exact sums.
     pub allow_exact_and_private: bool,
     /// Smallest share of a private study's noise that this site makes itself, as a part of the variance that ε asks for:
@@ -97,6 +101,7 @@ impl Default for Policy {
             allow_reveal_lost_site: false,
             allow_pooled_rows_inferred: false,
             fewest_booklet_rows: 10,
+            fewest_in_group: 10,
             allow_exact_and_private: false,
             least_own_noise: 0.02,
             approval: Approval::Once,
@@ -123,6 +128,7 @@ impl Policy {
             allow_reveal_lost_site: true,
             allow_pooled_rows_inferred: true,
             fewest_booklet_rows: 0,
+            fewest_in_group: 0,
             allow_exact_and_private: true,
             least_own_noise: 0.0,
             trust_roster_from_coordinator: true,
@@ -184,7 +190,7 @@ impl Policy {
 
     /// How often this site answers at most in a study: by the plan's limit or by its own, whichever is lower.
     pub fn most_exchanges(&self, terms: &Terms) -> u32 {
-        let own = most_exchanges(terms.mode, self.max_rounds, &terms.plan.diagnostics);
+        let own = most_exchanges(terms.mode, self.max_rounds, &terms.plan);
         terms.most_exchanges().min(own)
     }
 
@@ -207,6 +213,11 @@ impl Policy {
             && question.wanted.iter().any(|diagnostic| !terms.plan.diagnostics.contains(diagnostic))
         {
             return Err(PolicyRefusal::Diagnostics);
+        }
+        if let Ask::Dif(question) = &request.ask
+            && !(terms.plan.compares() && question.groups == terms.plan.groups.len().max(1))
+        {
+            return Err(PolicyRefusal::Groups);
         }
         for tensor in request.tensors() {
             let statistic = tensor.statistic;
@@ -232,6 +243,11 @@ impl Policy {
         }
         points.iter().try_for_each(|psi| self.check_point(request, psi, earlier))?;
         Ok(())
+    }
+
+    /// A table without the groups of students that are too rare for sums about them.
+    pub fn with_open_groups(&self, table: ResponseTable) -> ResponseTable {
+        table.without_rare_groups(usize::try_from(self.fewest_in_group).unwrap_or(usize::MAX))
     }
 
     /// What this policy refuses about the rows by booklet that would be declared.

@@ -145,6 +145,11 @@ pub enum PolicyRefusal {
     /// A diagnostic that the plan does not list.
     #[error("the question is not the plan's: it asks for diagnostics that the plan does not list")]
     Diagnostics,
+    /// Groups of students that the plan does not compare.
+    #[error(
+        "the question is not the plan's: it asks about groups of students that the plan does not compare"
+    )]
+    Groups,
     /// A number for each site, by which two sums would differ.
     #[error("the question is not the plan's: effects of single sites are not told in this mode")]
     EffectsBySite,

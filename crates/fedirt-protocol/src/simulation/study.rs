@@ -70,6 +70,9 @@ fn plan(kind: Kind) -> Plan {
         publish_effects: kind.mode == Mode::Plain,
         secrecy: Secrecy::BySite,
         diagnostics: Vec::new(),
+        groups: Vec::new(),
+        purify: true,
+        compare_sites: false,
     }
 }
 

@@ -148,6 +148,7 @@ impl SiteMachine {
         policy: Policy,
         table: ResponseTable,
     ) -> Result<Self, codec::CodecError> {
+        let table = policy.with_open_groups(table);
         let declaration = Declaration::of(&table, &terms).sign(&terms, &name, &identity)?;
         Ok(Self {
             past: Past::new(&terms),

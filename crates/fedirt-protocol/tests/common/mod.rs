@@ -107,6 +107,9 @@ pub(crate) fn plan(items: Vec<ItemPlan>, effects: Effects) -> Plan {
         publish_effects: true,
         secrecy: Secrecy::BySite,
         diagnostics: Vec::new(),
+        groups: Vec::new(),
+        purify: true,
+        compare_sites: false,
     }
 }
 

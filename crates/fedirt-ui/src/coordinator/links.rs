@@ -216,6 +216,7 @@ mod tests {
             students,
             codes: gives.iter().map(|gives| (0..2).filter(|_| *gives).collect()).collect(),
             booklets: Vec::new(),
+            groups: 0,
             weighted: false,
             total_weight: students as f64,
             largest_weight: 1.0,

@@ -277,6 +277,7 @@ fn field_of(field: PlanField) -> &'static str {
         // The form sets these values itself.
         PlanField::Format
         | PlanField::Population
+        | PlanField::Groups
         | PlanField::Privacy
         | PlanField::DifficultySd
         | PlanField::Risks => "",

@@ -73,7 +73,8 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     let rare = rare_cells(&looked);
     let study = seen.folder.load().map_err(told)?;
     let own = looked.own;
-    let shown: Preview = aside(move || preview(&study, &own)).await?.map_err(told)?;
+    let policy = app.home.policy().map_err(told)?;
+    let shown: Preview = aside(move || preview(&study, &own, &policy)).await?.map_err(told)?;
     let plan = &seen.study.plan;
     let masked = plan.mode != Mode::Plain;
     let rounds = shown.rounds.iter().map(|round| show_round(round, masked)).collect::<Result<_, _>>()?;

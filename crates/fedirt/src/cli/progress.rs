@@ -87,6 +87,7 @@ impl Observer for Watcher<'_> {
         let Question::Sums(request) = question else { return };
         match &request.ask {
             Ask::Diagnose(_) => self.progress.say("sums for the check of the model"),
+            Ask::Dif(_) => self.progress.say("sums by group of students"),
             Ask::Products(_) => self.progress.say("sums for standard errors"),
             Ask::Close(_) => self.progress.say("last sums, and the check of the model"),
             Ask::Counts(_)

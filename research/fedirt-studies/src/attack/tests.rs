@@ -138,6 +138,9 @@ fn a_secure_run_asks_for_the_sums_that_are_attacked() {
         publish_effects: false,
         secrecy: Secrecy::BySite,
         diagnostics: Vec::new(),
+        groups: Vec::new(),
+        purify: true,
+        compare_sites: false,
     };
     let mut seen = Questions::default();
     let mut random = ChaCha20Rng::from_seed([5; 32]);

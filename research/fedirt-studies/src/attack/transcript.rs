@@ -87,6 +87,9 @@ impl Transcript {
             publish_effects: effects != Effects::None,
             secrecy: Secrecy::BySite,
             diagnostics: Vec::new(),
+            groups: Vec::new(),
+            purify: true,
+            compare_sites: false,
         };
         let mut transcript = Self::default();
         in_process::run(plan, data.sites(), &mut transcript)?;

@@ -60,6 +60,9 @@ fn fit_of(
         publish_effects: false,
         secrecy: Secrecy::BySite,
         diagnostics: Vec::new(),
+        groups: Vec::new(),
+        purify: true,
+        compare_sites: false,
     };
     let rng = &mut ChaCha20Rng::seed_from_u64(seed);
     calibrate(&plan, &terms(epsilon), how, sites, rng).expect("a result").fit

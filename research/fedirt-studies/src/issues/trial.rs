@@ -67,6 +67,9 @@ pub(super) fn run(
             settings: Settings { seed, ..Settings::default() },
             publish_effects: false,
             secrecy: Secrecy::BySite,
+            groups: Vec::new(),
+            purify: false,
+            compare_sites: false,
             diagnostics: Diagnostic::ALL.to_vec(),
         };
         // Keys do not change what sums are opened to.

@@ -75,6 +75,9 @@ impl Method {
             publish_effects: true,
             secrecy: Secrecy::BySite,
             diagnostics: Vec::new(),
+            groups: Vec::new(),
+            purify: true,
+            compare_sites: false,
         };
         let sites = || frame.sites.iter().map(|(name, _)| name.clone()).zip(tables.iter().cloned()).collect();
         let named = |plan| in_process::run(plan, sites(), &mut Unobserved);

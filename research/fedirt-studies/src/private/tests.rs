@@ -168,6 +168,9 @@ fn without_noise_the_estimates_are_those_of_maximum_likelihood() {
             publish_effects: true,
             secrecy: Secrecy::BySite,
             diagnostics: Vec::new(),
+            groups: Vec::new(),
+            purify: true,
+            compare_sites: false,
         };
         let (finished, _) = in_process::run(plan, data.sites(), &mut Unobserved).expect("a fit");
         // Two rounds are a scoring step from a good start: a small part of a standard error from the maximum.

@@ -88,6 +88,9 @@ fn calibrate(condition: &Condition, data: &Simulated, algorithm: AlgorithmKind) 
         publish_effects: true,
         secrecy: Secrecy::BySite,
         diagnostics: Vec::new(),
+        groups: Vec::new(),
+        purify: true,
+        compare_sites: false,
     };
     let (finished, _) = in_process::run(plan, data.sites(), &mut Unobserved)?;
     Ok(finished.fit)

@@ -10,6 +10,7 @@ use crate::centre::outcome::Outcome;
 use crate::centre::plan::POWER_SUMS;
 use crate::diagnostics::{Fitted, diagnose};
 use crate::exchange::{Effects, Request};
+use crate::fit::NotAvailable;
 use crate::questions::close::{CloseReply, EffectErrors};
 use crate::questions::diagnose::Diagnostic;
 use crate::questions::{Close, Diagnose, Products};
@@ -72,7 +73,7 @@ impl Calibration {
         }
     }
 
-    /// The question for diagnostics, or the closing one where none were asked for.
+    /// The question for diagnostics, or what comes after it where none were asked for.
     pub(super) fn diagnose(
         &mut self,
         solution: Box<Solution>,
@@ -81,7 +82,7 @@ impl Calibration {
     ) -> Result<Box<Request>, CentreError> {
         let errors = errors.map(Box::new);
         let Some(question) = &self.schedule.diagnostics else {
-            return self.close(solution, errors, &products);
+            return self.compare(solution, errors, products);
         };
         let asked = question.wanted.contains(&Diagnostic::Influence) && !self.weighted();
         let covariance = errors.as_ref().filter(|_| asked).and_then(|errors| errors.before_centring.full());
@@ -123,11 +124,12 @@ impl Calibration {
         reply: &CloseReply,
     ) -> Result<Outcome, CentreError> {
         let (diagnosed, tables) = (self.diagnosed.take(), self.tables.take());
+        let compared = self.compared.take();
         let problem = self.problem()?;
         if solution.at_bound.len() == problem.design.len() {
             return Err(CentreError::NoEstimates(self.students as u64));
         }
-        let diagnostics = diagnosed.map(|diagnosed| {
+        let mut diagnostics = diagnosed.map(|diagnosed| {
             let fitted = Fitted {
                 design: &problem.design,
                 names: &problem.names,
@@ -155,8 +157,19 @@ impl Calibration {
             };
             diagnose(&fitted, &diagnosed, tables.as_ref())
         });
+        if (self.plan.groups.len() > 1 || self.plan.compare_sites) && !self.plan.compares() {
+            let reason = "a bank of so many items is calibrated without numbers about pairs of them, and groups and sites are not compared";
+            let missing = ["dif", "site_heterogeneity"].map(|name| NotAvailable::new(name, reason));
+            diagnostics.get_or_insert_default().not_available.extend(missing);
+        }
+        let mut groups = Vec::new();
+        if let Some(compared) = &compared {
+            self.report_groups(problem, &solution, compared, diagnostics.get_or_insert_default());
+            groups = self.group_summaries(problem, &solution, errors, compared);
+        }
         let mut outcome = Outcome::new(problem, &self.plan, &self.sites, solution, errors, reply);
         outcome.diagnostics = diagnostics;
+        outcome.latent.groups = groups;
         outcome.weighted = self.weighted();
         outcome.warnings.splice(0..0, std::mem::take(&mut self.warnings));
         outcome.rounds = self.trace.len();

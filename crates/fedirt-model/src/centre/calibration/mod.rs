@@ -1,6 +1,7 @@
 //! The calibration as a machine: opening sums, rounds of the algorithm, standard errors, closing exchange.
 
 mod close;
+mod groups;
 mod open;
 
 use super::CentreError;
@@ -18,7 +19,8 @@ use crate::questions::close::CloseReply;
 use crate::questions::diagnose::DiagnoseReply;
 use crate::questions::evaluate::EvaluateReply;
 use crate::questions::products::ProductsReply;
-use crate::questions::{Aggregate, Ask, Close, Diagnose, Evaluate, OfAsk, Products};
+use crate::questions::{Aggregate, Ask, Close, Diagnose, Dif, Evaluate, OfAsk, Products};
+use groups::Compared;
 use nalgebra::DMatrix;
 use open::Opening;
 
@@ -38,6 +40,8 @@ enum Phase {
     Products(Box<Solution>, Box<InverseInformation>),
     /// With the products of scores, for the closing question.
     Diagnostics(Box<Solution>, Option<Box<Errors>>, Vec<f64>),
+    /// The same, while groups and sites are compared.
+    Groups(Box<Solution>, Option<Box<Errors>>, Vec<f64>),
     Closing(Box<Solution>, Option<Box<Errors>>),
 }
 
@@ -59,6 +63,7 @@ pub struct Calibration {
     warnings: Vec<Warning>,
     effects: Effects,
     diagnosed: Option<DiagnoseReply>,
+    compared: Option<Compared>,
     /// Two-way tables of the calibrated categories, where diagnostics need them.
     tables: Option<DMatrix<f64>>,
 }
@@ -88,6 +93,7 @@ impl Calibration {
                 .push(warning("one_site", "there is only one site: no site effects are estimated".into()));
         }
         check_algorithm(&plan, effects)?;
+        groups::check(&plan, effects, &sites)?;
         let provisional = provisional_design(&plan, &sites, &mut warnings)?;
         let schedule = Schedule::new(&plan, effects, sites.iter().any(|site| site.weighted));
         let opening = schedule.opening.clone();
@@ -111,6 +117,7 @@ impl Calibration {
             warnings,
             effects,
             diagnosed: None,
+            compared: None,
             tables: None,
         };
         let request = calibration.request(opening);
@@ -168,6 +175,7 @@ impl Calibration {
             }
             Phase::Products(solution, _) => (solution, Products::of(ask).map(|asked| &asked.point)),
             Phase::Diagnostics(solution, ..) => (solution, Diagnose::of(ask).map(|asked| &asked.point)),
+            Phase::Groups(solution, ..) => (solution, Dif::of(ask).map(|asked| &asked.point)),
             Phase::Closing(solution, _) => (solution, Close::of(ask).map(|asked| &asked.point)),
         };
         if let Some(point) = point {
@@ -235,7 +243,13 @@ impl Calibration {
             }
             Phase::Diagnostics(solution, errors, products) => {
                 self.diagnosed = Some(aggregate.read()?);
-                return Ok(CalibrationStep::Ask(self.close(solution, errors, &products)?));
+                return Ok(CalibrationStep::Ask(self.compare(solution, errors, products)?));
+            }
+            Phase::Groups(solution, errors, products) => {
+                let Some(asked) = Dif::of(&request.ask) else { return Err(CentreError::Unscheduled) };
+                let reply = aggregate.read()?;
+                let next = self.compared(solution, errors, products, asked, reply)?;
+                return Ok(CalibrationStep::Ask(next));
             }
             Phase::Closing(solution, errors) => {
                 let reply = aggregate.read::<CloseReply>()?;

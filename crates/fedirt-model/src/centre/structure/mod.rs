@@ -210,6 +210,16 @@ impl Structure {
         }
     }
 
+    /// Whether a parameter is estimated for its item alone.
+    pub(crate) fn is_own(&self, position: usize) -> bool {
+        match self.ties[position] {
+            Tie::OwnSlope(_) | Tie::LinearSlope(_) | Tie::OwnIntercept { .. } => true,
+            Tie::CommonSlope(_) | Tie::Sd(_) | Tie::Fixed(_) | Tie::Given { .. } | Tie::Population { .. } => {
+                false
+            }
+        }
+    }
+
     /// Whether the SD of ability is estimated.
     pub(crate) fn sd_is_free(&self) -> bool {
         self.sd.is_some()

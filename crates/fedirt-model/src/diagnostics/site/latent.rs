@@ -34,7 +34,7 @@ impl AbilityMass {
 }
 
 impl SiteData {
-    /// Posterior weights at school effect s.
+    /// Posterior weights at school effect s, of students of one population.
     pub(crate) fn ability_mass(&self, psi: &[f64], s: f64, population: &Population) -> AbilityMass {
         let tables = Tables::new(&self.design, psi, s, population, Order::Probability);
         let mut out = AbilityMass::none(tables.width);
@@ -47,7 +47,8 @@ impl SiteData {
             });
         }
         let students = self.students as f64;
-        for ((v, w), mass) in tables.grid.nodes().iter().zip(tables.grid.log_weights()).zip(&out.mass) {
+        let grid = &tables.priors[0].grid;
+        for ((v, w), mass) in grid.nodes().iter().zip(grid.log_weights()).zip(&out.mass) {
             let departure = mass - students * w.exp();
             out.score.iter_mut().zip(shapes(*v)).for_each(|(score, h)| *score += departure * h);
         }
@@ -69,7 +70,8 @@ impl SiteData {
         let tables = Tables::new(&self.design, psi, 0.0, population, Order::Probability);
         let mut functions = vec![0.0; SHAPES * tables.width];
         let mut means = [0.0; SHAPES];
-        for (n, (v, w)) in tables.grid.nodes().iter().zip(tables.grid.log_weights()).enumerate() {
+        let grid = &tables.priors[0].grid;
+        for (n, (v, w)) in grid.nodes().iter().zip(grid.log_weights()).enumerate() {
             for (k, h) in shapes(*v).into_iter().enumerate() {
                 functions[k * tables.width + n] = h;
                 means[k] += w.exp() * h;

@@ -33,15 +33,21 @@ impl ScoreTables {
 impl SiteData {
     /// Counts over the students who answered every item of the design.
     pub(crate) fn score_tables(&self) -> ScoreTables {
-        let (cells, top) = (self.design.cells(), highest(&self.design));
+        self.count_scores(highest(&self.design), |_| true)
+    }
+
+    /// The same by the sum score over certain items, of which `top` is the highest.
+    pub(crate) fn count_scores(&self, top: usize, matched: impl Fn(usize) -> bool) -> ScoreTables {
+        let cells = self.design.cells();
         let mut out = ScoreTables { scores: vec![0.0; top + 1], answers: vec![0.0; (top + 1) * cells] };
         for panel in self.panels.iter().filter(|panel| panel.items.len() == self.design.len()) {
+            let counted: Vec<usize> = (0..panel.items.len()).filter(|k| matched(panel.items[*k])).collect();
             for (i, w) in panel.weights.iter().enumerate() {
                 let answer = |k: usize| panel.column(k)[i];
                 if (0..panel.items.len()).any(|k| answer(k) == MISSING) {
                     continue;
                 }
-                let score: usize = (0..panel.items.len()).map(|k| usize::from(answer(k))).sum();
+                let score: usize = counted.iter().map(|k| usize::from(answer(*k))).sum();
                 out.scores[score] += w;
                 for (k, &j) in panel.items.iter().enumerate() {
                     let cell = self.design.cell_offset(j) + usize::from(answer(k));
@@ -54,6 +60,17 @@ impl SiteData {
 }
 
 impl ExpectedTables {
+    /// What is expected of nobody, in tables of the same size.
+    pub(crate) fn none(of: &ScoreTables) -> Self {
+        Self { answers: vec![0.0; of.answers.len()], scores: vec![0.0; 3 * of.scores.len()] }
+    }
+
+    /// Adds what is expected of others.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.answers.iter_mut().zip(&other.answers).for_each(|(x, y)| *x += y);
+        self.scores.iter_mut().zip(&other.scores).for_each(|(x, y)| *x += y);
+    }
+
     /// For so many students of each score, at school effect s.
     pub(crate) fn new(data: (&crate::design::Design, &[f64]), s: f64, grid: &Grid, students: &[f64]) -> Self {
         let (design, psi) = data;

@@ -105,6 +105,32 @@ pub(crate) struct FitArgs {
     /// Column of student weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
+    /// Column of students' groups (sex, language): each item is compared between them, and each has its own mean and SD of ability
+    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    pub group: Option<String>,
+    /// With --group: the group that the others are compared with [default: the largest]
+    #[arg(long, value_name = "GROUP", requires = "group", help_heading = "Model check")]
+    pub reference_group: Option<String>,
+    /// With --group: items with parameters of their own in a group (ITEM:GROUP), or in every group but the reference (ITEM:all)
+    #[arg(
+        long,
+        value_name = "ITEM:GROUP,…",
+        value_delimiter = ',',
+        value_parser = parse_free,
+        requires = "group",
+        help_heading = "Model"
+    )]
+    pub free: Vec<(String, Option<String>)>,
+    /// Compare sites item by item: do one set of parameters hold for all of them?
+    #[arg(long, help_heading = "Model check")]
+    pub compare_sites: bool,
+    /// With --group: likelihood-ratio and Wald tests of every item, one fit for each, however long that takes [default: where it takes
+    /// seconds]
+    #[arg(long, requires = "group", help_heading = "Model check")]
+    pub dif_tests: bool,
+    /// With --group: match students by the sum of all items, even of those that work differently
+    #[arg(long, requires = "group", help_heading = "Model check")]
+    pub no_purify: bool,
     /// Model of all items [default: 2pl for 0/1 items, gpcm for the others]
     #[arg(long, value_name = "MODEL", ignore_case = true, value_parser = model_parser(), help_heading = "Model")]
     pub model: Option<&'static dyn ItemModel>,
@@ -326,6 +352,12 @@ fn parse_bundle(text: &str) -> Result<Vec<String>, String> {
     let items: Vec<String> = text.split('+').map(|item| item.trim().to_owned()).collect();
     let fine = items.len() > 1 && items.iter().all(|item| !item.is_empty());
     if fine { Ok(items) } else { Err(format!("{text:?} is not ITEM+ITEM, such as i1+i2+i3")) }
+}
+
+fn parse_free(text: &str) -> Result<(String, Option<String>), String> {
+    let (item, group) =
+        text.rsplit_once(':').ok_or_else(|| format!("{text:?} is not ITEM:GROUP or ITEM:all"))?;
+    Ok((item.to_owned(), (group != "all").then(|| group.to_owned())))
 }
 
 fn parse_item_model(text: &str) -> Result<(String, &'static dyn ItemModel), String> {

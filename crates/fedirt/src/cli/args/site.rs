@@ -95,6 +95,9 @@ pub(crate) struct OwnFiles {
     /// Column of student weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
+    /// Column of students' groups, where the plan compares groups: with its names for them
+    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    pub group: Option<String>,
     #[command(flatten)]
     pub answers: AnswerArgs,
 }
@@ -102,7 +105,11 @@ pub(crate) struct OwnFiles {
 impl OwnFiles {
     /// The flags as options of the reader.
     pub(crate) fn read_options(&self) -> Result<ReadOptions, CliError> {
-        let mut options = ReadOptions { weight: self.weight.clone(), ..self.columns.read_options() };
+        let mut options = ReadOptions {
+            weight: self.weight.clone(),
+            group: self.group.clone(),
+            ..self.columns.read_options()
+        };
         let mut errors = Vec::new();
         self.answers.add_to(&mut options, &mut errors, &Input::file);
         CliError::unless_empty(errors)?;

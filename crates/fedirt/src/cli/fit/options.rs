@@ -4,8 +4,8 @@ use super::origin::Origin;
 use crate::args::FitArgs;
 use crate::error::CliError;
 use fedirt::{
-    DiagnosticsWish, FitMode, FitOptions, GridSpec, MissingAnswers, PrivateMethod, PrivateOptions, Problems,
-    ReadOptions, Settings, Weighting, read_booklets, read_fixed_items,
+    DiagnosticsWish, DifOptions, FitMode, FitOptions, GridSpec, MissingAnswers, PrivateMethod,
+    PrivateOptions, Problems, ReadOptions, Settings, Weighting, read_booklets, read_fixed_items,
 };
 use fedirt_model::items::{self, ItemModel};
 use fedirt_protocol::plan::PrivacyLevel;
@@ -42,6 +42,13 @@ pub(super) fn of_flags(args: &FitArgs) -> FitOptions {
         },
         bundles: args.bundle.clone(),
         site_weights: args.site_weights,
+        dif: DifOptions {
+            reference: args.reference_group.clone(),
+            purify: !args.no_purify,
+            free: args.free.clone(),
+            refits: args.dif_tests.then_some(true),
+            sites: args.compare_sites,
+        },
     }
 }
 
@@ -68,6 +75,7 @@ pub(super) fn with_files(args: &FitArgs, errors: &mut Vec<CliError>, origin: &Or
 pub(super) fn reading(args: &FitArgs, errors: &mut Vec<CliError>, origin: &Origin) -> ReadOptions {
     let mut options = args.columns.read_options();
     options.weight.clone_from(&args.weight);
+    options.group.clone_from(&args.group);
     // A private fit knows booklets, and counts missing answers itself.
     options.missing_is_wrong = args.missing_answers == Some(MissingAnswers::Wrong) && !args.hides_students();
     args.answers.add_to(&mut options, errors, &|path| origin.open(path));

@@ -59,6 +59,13 @@ pub(super) fn write(
     if let Some(sites) = diagnostics.and_then(|d| d.influence.as_ref()?.sites.as_deref()) {
         files.push(("diagnostics/sites.csv", Box::new(|out| csv::influence(out, sites))));
     }
+    if let Some(rows) = diagnostics.and_then(|d| d.dif.as_ref()) {
+        files.push(("diagnostics/dif.csv", Box::new(|out| csv::dif(out, rows))));
+    }
+    if let Some(rows) = diagnostics.and_then(|d| d.site_heterogeneity.as_ref()) {
+        files
+            .push(("diagnostics/site_heterogeneity.csv", Box::new(|out| csv::site_heterogeneity(out, rows))));
+    }
     if let Some(rows) = diagnostics.and_then(|d| d.score_table.as_ref()) {
         files.push(("score_table.csv", Box::new(|out| csv::score_table(out, rows))));
     }

@@ -95,6 +95,16 @@ fn privacy(args: &FitArgs) -> Vec<UsageError> {
             "weights cannot be kept private: one student's would move everybody's sums",
         ),
         (
+            args.compare_sites,
+            "--compare-sites",
+            "every further sum over students would cost more of the privacy budget",
+        ),
+        (
+            args.group.is_some(),
+            "--group",
+            "every further sum over students would cost more of the privacy budget",
+        ),
+        (
             args.tolerance.is_some(),
             "--tolerance",
             "private fits do not test for convergence, which would reveal something about the answers",

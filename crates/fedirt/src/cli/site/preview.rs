@@ -17,7 +17,7 @@ pub(super) fn run(home: &Home, args: &SitePreviewArgs) -> Result<ExitCode, CliEr
     let study = home.known_study(&args.study).and_then(|folder| folder.load()).map_err(told)?;
     let own = agent::read_for_plan(&args.own.files, &args.own.read_options()?, &study.plan).map_err(told)?;
     own.remarks(Audience::CommandLine).iter().for_each(|note| stderr::note(note));
-    let preview = agent::preview(&study, &own).map_err(told)?;
+    let preview = agent::preview(&study, &own, &home.policy().map_err(told)?).map_err(told)?;
     if args.json {
         print_json(&preview)?;
     } else {

@@ -1,7 +1,7 @@
 //! The summary above the tables: data, model and fit statistics.
 
 use super::style::{self, paint};
-use super::text::{NONE, count, counted, fixed, rough};
+use super::text::{NONE, count, counted, fixed, printable, rough};
 use fedirt_model::fit::Fit;
 use unicode_width::UnicodeWidthStr;
 
@@ -81,6 +81,15 @@ fn data(fit: &Fit) -> Vec<Fact> {
         facts.push(("Skewness", fixed(Some(shape.skewness), 2)));
         facts.push(("Excess kurtosis", fixed(Some(shape.kurtosis), 2)));
     }
+    for group in &fit.latent.groups {
+        // The first is the reference, which has mean 0 and SD 1 on the scale of a fit without anchors.
+        let ability = group
+            .mean
+            .zip(group.sd)
+            .map_or_else(String::new, |(mean, sd)| format!(", mean {mean:.3}, SD {sd:.3}"));
+        facts
+            .push(("Group", format!("{} ({:.0} students{ability})", printable(&group.name), group.students)));
+    }
     if fit.effects == "random" {
         facts.push(("SD between sites", with_error(fit.site_sd, fit.se_site_sd)));
     }
@@ -105,8 +114,10 @@ fn numbers(fit: &Fit) -> Vec<Fact> {
     let reliability = diagnostics.and_then(|d| d.reliability.as_ref());
     let q3 = diagnostics.and_then(|d| d.q3.as_ref());
     let dependent = q3.map_or_else(|| NONE.to_owned(), |q3| count(q3.flagged.len() as u64));
+    let flagged =
+        diagnostics.and_then(|d| d.dif.as_ref()).map(|rows| rows.iter().filter(|row| row.flagged).count());
     let change = fit.trace.iter().rev().find_map(|t| t.max_change);
-    vec![
+    let mut facts = vec![
         ("Log-likelihood", fixed(fit.loglik, 3)),
         ("Deviance", fixed(fit.loglik.map(|l| -2.0 * l), 3)),
         ("Parameters", count(fit.npar as u64)),
@@ -121,7 +132,10 @@ fn numbers(fit: &Fit) -> Vec<Fact> {
         ("Condition number", rough(fit.condition_number)),
         ("Reliability", fixed(reliability.map(|r| r.empirical), 3)),
         ("Dependent pairs", dependent),
-    ]
+    ];
+    // Where groups were compared.
+    facts.extend(flagged.map(|n| ("Items with DIF", count(n as u64))));
+    facts
 }
 
 fn answers(fit: &Fit) -> String {
