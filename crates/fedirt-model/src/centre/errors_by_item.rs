@@ -1,8 +1,10 @@
-//! Standard errors of large banks: those of each item by itself, as if the parameters of all others were known.
+//! Standard errors of large banks: those of each item by itself, as if the parameters of all others were known, and what all items
+//! share to first order.
 //!
-//! The inverse of a diagonal block of the information is smaller than the block of its inverse. What is left out is what the items
-//! share: about a²/2N in the variance of a slope a and a²/N in that of its intercept, the sampling of N abilities. Where each student
-//! answers few of many items that is little beside an item's own variance.
+//! The inverse of a diagonal block of the information is smaller than the block of its inverse: it leaves out that unit and origin of
+//! ability are those of the N students, and with random effects of the K sites, who happened to be sampled. Were abilities known, their
+//! SD would have the variance 1/2N and their mean 1/N (and τ²/K). So u·uᵀ/2N and n·nᵀ(1/N + τ²/K) are added, with the directions u and n in
+//! which an item moves with unit and origin.
 
 use super::algorithm::{EffectTotals, Problem};
 use super::arrow::{self, ItemBlocks};
@@ -35,6 +37,7 @@ pub(crate) fn errors_by_item(
     y: &DVector<f64>,
     information: &ItemBlocks,
     totals: &EffectTotals,
+    site_sd: f64,
 ) -> Errors {
     let (places, _) = arrow::places(&problem.structure, &problem.design, y);
     let own = |(place, block): (&arrow::ItemPlace, &DMatrix<f64>)| {
@@ -67,10 +70,35 @@ pub(crate) fn errors_by_item(
     if problem.effects == Effects::Fixed {
         centre(problem, y, totals, &mut centred);
     }
+    if !problem.structure.anchored() {
+        add_sampling(problem, y, site_sd, &mut centred);
+    }
     Errors {
         covariance: Covariances::ByItem(centred),
         before_centring: Covariances::ByItem(before),
         condition_number: None,
+    }
+}
+
+/// Adds the sampling of unit and origin. Fixed effects carry the origin, with an error that [`centre`] adds.
+fn add_sampling(problem: &Problem, y: &DVector<f64>, site_sd: f64, covariances: &mut ItemCovariances) {
+    let design = &problem.design;
+    let sites = problem.site_students.len().max(1) as f64;
+    let origin = match problem.effects {
+        Effects::None => 1.0 / problem.students,
+        Effects::Fixed => 0.0,
+        Effects::Random => 1.0 / problem.students + site_sd * site_sd / sites,
+    };
+    let psi = problem.structure.psi(y);
+    let shift = design.shift_direction(&psi);
+    for (j, own) in covariances.items.iter_mut().enumerate() {
+        let Some(own) = own else { continue };
+        let span = design.span(j);
+        let n = DVector::from_column_slice(&shift[span.clone()]);
+        // Slopes that are the SD of ability itself are reported as 1, without an error.
+        let moves = |r: usize| design.slope_of(r).is_none() && problem.structure.is_free(r);
+        let u = DVector::from_iterator(span.len(), span.map(|r| if moves(r) { psi[r] } else { 0.0 }));
+        *own += origin * &n * n.transpose() + &u * u.transpose() / (2.0 * problem.students);
     }
 }
 

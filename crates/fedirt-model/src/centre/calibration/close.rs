@@ -41,7 +41,8 @@ impl Calibration {
                 return self.diagnose(solution, None, Vec::new());
             }
             Some(Information::ByItem(blocks)) => {
-                let errors = errors_by_item(problem, &solution.y, blocks, &solution.totals);
+                let errors =
+                    errors_by_item(problem, &solution.y, blocks, &solution.totals, solution.point.site_sd);
                 return self.diagnose(solution, Some(errors), Vec::new());
             }
             None => None,
