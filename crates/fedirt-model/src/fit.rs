@@ -173,7 +173,7 @@ pub struct Latent {
     #[serde(default)]
     pub shape: Option<LatentShape>,
     /// The groups of students that were compared, the reference group first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub groups: Vec<GroupSummary>,
 }
 

@@ -114,8 +114,11 @@ fn estimates_are_those_of_the_whole_information() {
                 near(x.unwrap(), y.unwrap(), &one.name);
             }
             assert_eq!(one.se_a.is_some(), other.se_a.is_some(), "{case}");
-            let errors = |item: &FitItem| item.se_a.into_iter().chain(item.se_d.iter().map(|se| se.unwrap()));
-            ratios.extend(errors(one).zip(errors(other)).map(|(x, y)| x / y));
+            let errors = |item: &FitItem| -> Vec<Option<f64>> {
+                std::iter::once(item.se_a).chain(item.se_d.iter().copied()).collect()
+            };
+            let pairs = errors(one).into_iter().zip(errors(other));
+            ratios.extend(pairs.filter_map(|(x, y)| Some(x? / y?)));
         }
         // What all items share is there to first order.
         ratios.sort_by(f64::total_cmp);
