@@ -75,7 +75,11 @@ fn numbers(fit: &Fit) -> Vec<f64> {
         out.extend([l.uniform, l.nonuniform, l.delta_r2_uniform, l.delta_r2_nonuniform]);
         out
     };
-    let groups = fit.latent.groups.iter().flat_map(|g| [g.students, g.mean.unwrap(), g.sd.unwrap()]);
+    let groups = fit
+        .latent
+        .groups
+        .iter()
+        .flat_map(|g| [g.students, g.mean.expect("estimated"), g.sd.expect("estimated")]);
     found(fit).iter().flat_map(of).chain(groups).collect()
 }
 

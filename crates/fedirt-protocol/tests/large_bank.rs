@@ -33,7 +33,7 @@ fn tables(categories: u8, share: f64, shift: f64, seed: u64) -> Vec<(String, Res
                 cells.push(if given { category } else { MISSING });
             }
         }
-        (name.to_owned(), ResponseTable::new(students, ITEMS, cells).unwrap())
+        (name.to_owned(), ResponseTable::new(students, ITEMS, cells).expect("codes of items"))
     };
     vec![site(random, "north", 700, 0.0), site(random, "south", 900, shift)]
 }
@@ -68,7 +68,7 @@ fn fit(
     sites: &[(String, ResponseTable)],
 ) -> (Fit, Covariance) {
     let plan = plan(model, effects, population, pairwise_items);
-    let (finished, _) = in_process::run(plan, sites.to_vec(), &mut Unobserved).unwrap();
+    let (finished, _) = in_process::run(plan, sites.to_vec(), &mut Unobserved).expect("the fit ends");
     (finished.fit, finished.covariance)
 }
 

@@ -20,21 +20,26 @@ const BOOK: &str = "item,categories\ni1,2\ni2,2\ni3,2\ni4,2\ni5,2\nessay,61\n";
 /// grid that the fit names; `change` moves one of an item's cumulative intercepts.
 fn log_likelihood(fit: &Value, text: &str, change: Option<(usize, usize, f64)>) -> f64 {
     let grid = &fit["quadrature"];
-    let (nodes, to) = (grid["nodes"].as_u64().unwrap(), number(&grid["to"]));
+    let (nodes, to) = (grid["nodes"].as_u64().expect("a count"), number(&grid["to"]));
     let theta: Vec<f64> = (0..nodes).map(|q| to * (2.0 * q as f64 / (nodes - 1) as f64 - 1.0)).collect();
     let density: Vec<f64> = theta.iter().map(|t| (-t * t / 2.0).exp()).collect();
     let mass: f64 = density.iter().sum();
     let items: Vec<(f64, Vec<f64>, Vec<u64>)> = fit["items"]
         .as_array()
-        .unwrap()
+        .expect("a list")
         .iter()
         .enumerate()
         .map(|(at, item)| {
-            let mut d: Vec<f64> = item["d"].as_array().unwrap().iter().map(number).collect();
+            let mut d: Vec<f64> = item["d"].as_array().expect("a list").iter().map(number).collect();
             if let Some((_, step, by)) = change.filter(|(changed, ..)| *changed == at) {
                 d[step] += by;
             }
-            let codes = item["codes"].as_array().unwrap().iter().map(|code| code.as_u64().unwrap()).collect();
+            let codes = item["codes"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|code| code.as_u64().expect("a code"))
+                .collect();
             (number(&item["a"]), d, codes)
         })
         .collect();
@@ -57,10 +62,10 @@ fn log_likelihood(fit: &Value, text: &str, change: Option<(usize, usize, f64)>) 
     text.lines()
         .skip(1)
         .map(|line| {
-            let answers = line.split(',').map(|cell| cell.parse::<u64>().unwrap());
+            let answers = line.split(',').map(|cell| cell.parse::<u64>().expect("a code"));
             let places: Vec<usize> = answers
                 .zip(&items)
-                .map(|(x, (.., codes))| codes.iter().position(|c| *c == x).unwrap())
+                .map(|(x, (.., codes))| codes.iter().position(|c| *c == x).expect("a code of the item"))
                 .collect();
             let at = |q: usize| places.iter().zip(&tables).map(|(c, table)| table[q][*c]).product::<f64>();
             (0..theta.len()).map(|q| density[q] / mass * at(q)).sum::<f64>().ln()

@@ -11,8 +11,8 @@ fn names(folder: &Path) -> BTreeSet<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return BTreeSet::new() };
     let mut out = BTreeSet::new();
     for entry in entries {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         out.extend(names(&path).into_iter().map(|inner| format!("{name}/{inner}")));
         out.insert(name);
     }
@@ -23,8 +23,8 @@ fn interrupted(child: Child, after: Duration) -> Output {
     std::thread::sleep(after);
     let pid = child.id().to_string();
     // Where the program has ended already there is nothing to interrupt.
-    Command::new("kill").args(["-INT", &pid]).stderr(Stdio::null()).status().unwrap();
-    child.wait_with_output().unwrap()
+    Command::new("kill").args(["-INT", &pid]).stderr(Stdio::null()).status().expect("kill runs");
+    child.wait_with_output().expect("it ends")
 }
 
 #[test]
