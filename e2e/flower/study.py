@@ -131,13 +131,13 @@ class Study:
         self.coordinator()
         self.sockets = sockets
         hub = sockets / "hub.sock"
-        serve = ("coordinator", "mailbox", "hub", "bank", "--group", "--socket", hub)
+        serve = ("coordinator", "mailbox", "hub", "bank", "--socket-group", "--socket", hub)
         self.mailboxes = {"hub": self.run("hub", *serve)}
         wait_for("the coordinator's mailbox", hub.exists, 120)
         (self.folder / "home").mkdir(mode=0o700)
         for name in self.names:
             self.enrol(name, "mailbox:", "--plan", "hub/plans/bank.toml")
-            own = (name + ".csv", "--population", "pupils", "--yes", "--group")
+            own = (name + ".csv", "--population", "pupils", "--yes", "--socket-group")
             at = sockets / f"{name}.sock"
             home = ("site", "--home", f"home/{name}", "mailbox", "bank")
             self.mailboxes[name] = self.run(name, *home, *own, "--socket", at)

@@ -127,7 +127,7 @@ pub(crate) struct SocketArgs {
     pub socket: PathBuf,
     /// Let the socket's group connect too, where the courier has an account of its own
     #[arg(long)]
-    pub group: bool,
+    pub socket_group: bool,
 }
 
 /// How the columns of response files are used.
@@ -296,3 +296,15 @@ const MODES: &[(Mode, &str)] = &[
     ),
     (Mode::Plain, "the coordinator sees each site's sums, from which answers can be reconstructed"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    /// Two flags of one name are found when a command is first used; this uses all of them.
+    #[test]
+    fn flags_have_names_of_their_own() {
+        Cli::command().debug_assert();
+    }
+}

@@ -14,7 +14,7 @@ pub(super) fn run(args: &CoordinatorMailboxArgs) -> Result<(), CliError> {
     logs::start(&settings.log);
     let served = Arc::new(CoordinatorMailbox::start(&args.dir, &args.study).map_err(told)?);
     let answering = served.clone();
-    mailbox::serve(&args.at.socket, args.at.group, move |request| answering.answer(&request))?;
+    mailbox::serve(&args.at.socket, args.at.socket_group, move |request| answering.answer(&request))?;
     let dir = args.dir.display();
     stdout::print(&format!(
         "Mailbox of {0} at {1}\nNext: fedirt coordinator invite {dir} {0} SITE --address mailbox:\n      fedirt coordinator status {dir}\n",

@@ -30,7 +30,7 @@ pub(super) fn run(home: &Home, args: &SiteMailboxArgs) -> Result<ExitCode, CliEr
     let (mailbox, notes) =
         SiteMailbox::new(home, study, own, args.population.as_deref(), !args.no_scores).map_err(told)?;
     notes.iter().for_each(|note| stderr::note(note));
-    mailbox::serve(&args.at.socket, args.at.group, move |request| {
+    mailbox::serve(&args.at.socket, args.at.socket_group, move |request| {
         let mut officer = officer.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = mailbox.exchange(&request, &mut *officer).unwrap_or_else(|error| {
             stderr::error(&error.to_string());
