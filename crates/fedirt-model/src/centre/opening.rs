@@ -277,7 +277,7 @@ pub(super) fn warn_of_large_bank(plan: &Plan) -> Option<Warning> {
         warning(
             "large_bank",
             format!(
-                "with more than {} items nothing is asked about pairs of items: estimates come from EM, and standard errors are those of each item by itself, as if the other items were known, with the sampling of students and sites to first order; the SD and mean of ability have none",
+                "with more than {} items nothing is asked about pairs of items: estimates come from EM, and standard errors are those of each item by itself, as if the other items were known, with the sampling of students and sites to first order; a slope that all items share, the SD and mean of ability and random site effects have none",
                 plan.settings.pairwise_items
             ),
         )

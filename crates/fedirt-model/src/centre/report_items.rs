@@ -112,7 +112,10 @@ pub(super) fn report_items(
         let block = covariance
             .filter(|_| !problem.structure.is_anchored(j))
             .and_then(|covariance| covariance.item(design, j));
-        let free: Vec<bool> = span.clone().map(|r| problem.structure.is_free(r)).collect();
+        // Item by item nothing is known of a slope that all items share.
+        let by_item = matches!(covariance, Some(Covariances::ByItem(_)));
+        let known = |r: usize| problem.structure.is_free(r) && !(by_item && problem.structure.is_common(r));
+        let free: Vec<bool> = span.clone().map(known).collect();
         entry.set_estimates(model, &psi, block.as_ref(), &free);
         if let Some(variances) = &solution.own_variances {
             entry.se_a = Some(variances[span.start].sqrt());

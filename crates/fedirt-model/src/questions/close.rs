@@ -178,7 +178,12 @@ impl SumQuestion for Close {
                 let posterior = (i.square - i.mean * i.mean).max(0.0);
                 own = [i.mean * sd, posterior.sqrt() * sd];
                 if let Some(errors) = &self.errors {
-                    own[1] = posterior_error(site.request, errors, &i.loading, i.mean, posterior, sd);
+                    // Item by item the covariance lacks what moves all sites together, which is most of this error: there is none.
+                    own[1] = if errors.is_by_item(site.request) {
+                        -1.0
+                    } else {
+                        posterior_error(site.request, errors, &i.loading, i.mean, posterior, sd)
+                    };
                 }
                 (i.evaluation.loglik, i.evaluation.gradient, i.mean)
             }

@@ -220,9 +220,6 @@ reply! {
         influential: Option<Vec<f64>> = INFLUENTIAL => question
             .wants(Diagnostic::Influence)
             .then(|| (Shape::scalar(), Bound::per_site(1.0))),
-        /// The place of the parameter that would change most, the change, and the change in standard errors.
-        influence: Option<BySite<3>> = INFLUENCE => (question.by_name && question.wants(Diagnostic::Influence))
-            .then(|| (Shape::Vector(Axis::shared(3)), Bound::per_site(LARGEST_INFLUENCE))),
         /// Σ_i P_i(n) by node of standardised ability.
         ability_mass: Option<Vec<f64>> = ABILITY_MASS => question
             .looks_at_ability(request)
@@ -236,6 +233,9 @@ reply! {
             let largest = shapes(request.population.range).into_iter().map(f64::abs).fold(1.0, f64::max);
             (Shape::Vector(Axis::shared(SHAPES)), Bound::per_student(2.0 * largest))
         }),
+        /// The place of the parameter that would change most, the change, and the change in standard errors.
+        influence: Option<BySite<3>> = INFLUENCE => (question.by_name && question.wants(Diagnostic::Influence))
+            .then(|| (Shape::Vector(Axis::shared(3)), Bound::per_site(LARGEST_INFLUENCE))),
     }
 }
 

@@ -282,9 +282,12 @@ fn without_estimates(mut fit: Fit) -> String {
     for site in &mut fit.sites {
         (site.effect, site.se) = (None, None);
     }
-    // Both are functions of the noisy sums.
+    // All are functions of the noisy sums.
     fit.warnings.clear();
     fit.converged = None;
+    if let Some(privacy) = &mut fit.privacy {
+        privacy.error_sources.clear();
+    }
     format!("{fit:?}")
 }
 

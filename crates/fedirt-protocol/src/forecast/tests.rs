@@ -36,7 +36,7 @@ fn many_small_schools_cannot_have_effects() {
 /// Three times the squared error of a fit without noise is called unusable, in words, and only that.
 #[test]
 fn a_plan_that_tells_too_little_is_called_unusable() {
-    let small = planned(10, 5, 60);
+    let small = planned(30, 5, 60);
     let found = outlook(&small, None, &[1.0, 6.0]).unwrap();
     let by_hand = |at: &Expected| at.reported.total() / found.without_noise.total();
     assert!(found.private.iter().all(|at| (at.over_no_noise - by_hand(at)).abs() < 1e-12));

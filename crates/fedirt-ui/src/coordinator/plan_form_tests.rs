@@ -101,7 +101,7 @@ fn complaints_stand_at_their_fields() {
         ("booklets", "A: m1, m2\nB: m1", "are needed"),
         ("site_sd", "x", "A number"),
         ("colluders", "3", "nobody would be left"),
-        ("categories", "17", "2 to 16"),
+        ("categories", "101", "2 to 100"),
         ("effects", "random", "private knows"),
         ("algorithm", "adam", "unknown variant"),
     ] {

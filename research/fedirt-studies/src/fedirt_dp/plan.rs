@@ -54,7 +54,8 @@ impl Plan {
             booklets,
             sites: sites.into_iter().map(|(name, n)| SitePlan { name, rows: vec![n] }).collect(),
             missing: MissingAnswers::Wrong,
-            prior: Prior::default(),
+            // As published and tuned: τ_β = 1.
+            prior: Prior { difficulty_sd: 1.0, ..Prior::default() },
             settings,
             noise_multiplier,
         }

@@ -359,6 +359,11 @@ impl Structure {
         (mean(&ratios).exp(), mean(&shifts))
     }
 
+    /// Whether a parameter is a slope that all items share.
+    pub(crate) fn is_common(&self, r: usize) -> bool {
+        matches!(self.ties[r], Tie::CommonSlope(_))
+    }
+
     /// Coordinates that no item owns.
     pub(crate) fn shared_coordinates(&self) -> Vec<usize> {
         let items: Vec<usize> = (0..self.design.len()).collect();
@@ -368,9 +373,10 @@ impl Structure {
     }
 
     /// The point at which abilities are multiplied by `scale` and moved by `shift`, in units of their SD: the likelihood of
-    /// the answers given abilities stays the same. None where fixed slopes hold the unit.
+    /// the answers given abilities stays the same. None where fixed slopes hold the unit, or where the population's own parameters move
+    /// with it: what the gradient says of unit and origin holds for a normal population only.
     pub(crate) fn rescaled(&self, y: &DVector<f64>, scale: f64, shift: f64) -> Option<DVector<f64>> {
-        if self.ties.iter().any(|tie| matches!(tie, Tie::Fixed(_))) {
+        if self.ties.iter().any(|tie| matches!(tie, Tie::Fixed(_) | Tie::Population { .. })) {
             return None;
         }
         let psi = self.psi(y);
