@@ -1,8 +1,8 @@
 //! Coordinator and all sites in one process.
 //!
 //! In `plain` mode sites and coordinator are in the same hands and hide nothing from each other: the coordinator's centre asks the
-//! sites directly, and their sums are added up one after the other ([`direct`]). In the other modes the machines that run over
-//! a network exchange their messages here ([`messages`]).
+//! sites directly, and their sums are added up one after the other (`direct.rs`). In the other modes the machines that run over
+//! a network exchange their messages here (`messages.rs`).
 
 mod direct;
 mod messages;
