@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     let fit = read_fit(&args.fit);
     // The fit is the codebook, unless somebody says which columns are items.
     if let Some(fit) = fit.as_ref().ok().filter(|_| args.columns.items.is_empty()) {
-        read_options = read_options.selecting(fit.items.iter().map(codes_of));
+        read_options = read_options.selecting(fit.items.iter().flat_map(columns_of));
     }
     let reading = fedirt_data::read(crate::input::files(&args.files), &read_options).map_err(CliError::from);
     let (fit, reading) = match (fit, reading) {
@@ -68,11 +68,14 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// An item of a fit with all codes that it knows.
-fn codes_of(item: &FitItem) -> (String, Vec<u8>) {
+/// The columns of an item with all codes that it knows: its own, or those of the items that were merged into it.
+fn columns_of(item: &FitItem) -> Vec<(String, Vec<u8>)> {
+    if !item.bundle.is_empty() {
+        return item.bundle.iter().map(|part| (part.item.clone(), part.codes.clone())).collect();
+    }
     let mut codes: Vec<u8> = item.codes.iter().copied().chain(item.merged.iter().map(|m| m.code)).collect();
     codes.sort_unstable();
-    (item.name.clone(), codes)
+    vec![(item.name.clone(), codes)]
 }
 
 fn check_flags(args: &ScoreArgs) -> Result<(), CliError> {
