@@ -103,7 +103,7 @@ impl Account {
             keys: Vec::new(),
             statistics: Vec::new(),
             points: Vec::new(),
-            effect_totals: false,
+            asked: None,
             by_name: false,
             design: None,
             place: None,

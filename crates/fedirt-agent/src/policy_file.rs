@@ -56,7 +56,7 @@ allow_pooled_rows_inferred = false
 fewest_booklet_rows = 10
 
 # Where a study compares groups of students (sex, language): fewest students of a group of which sums are told. Students of
-# rarer groups are left out, and tables of a group with fewer complete rows are zero.
+# rarer groups are left out. Tables by sum score of fewer complete rows, of a group or of the whole site, are zero.
 fewest_in_group = 10
 
 # Whether exact sums (plain, secure) and private releases may be about the same students. Exact sums undo what an epsilon

@@ -12,7 +12,7 @@ use fedirt_model::exchange::{Effects, Point, Request};
 use fedirt_model::fit::{Dif, Fit};
 use fedirt_model::population::{Family, Population};
 use fedirt_model::questions::start::BetweenSites;
-use fedirt_model::questions::{Ask, Dif as DifQuestion};
+use fedirt_model::questions::{Ask, Dif as DifQuestion, Unplanned};
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_model::site::Site;
 use fedirt_model::statistics::Mode;
@@ -252,11 +252,11 @@ fn groups_that_the_plan_does_not_compare_are_refused() {
         let request = request(terms.plan.population, question(groups).into());
         policy.check_request(terms, turn, &request, 3, &[[2f64.asinh(), 0.0].repeat(4)])
     };
-    assert_eq!(check(&terms, 2), Err(PolicyRefusal::Groups));
+    assert_eq!(check(&terms, 2), Err(PolicyRefusal::Unplanned(Unplanned::Groups)));
     terms.plan.groups = vec!["one".into(), "other".into()];
     assert_eq!(check(&terms, 2), Ok(()));
     // As many groups as students: a group of one each.
-    assert_eq!(check(&terms, 20), Err(PolicyRefusal::Groups));
+    assert_eq!(check(&terms, 20), Err(PolicyRefusal::Unplanned(Unplanned::Groups)));
 }
 
 /// How many data sets are fitted by hand.

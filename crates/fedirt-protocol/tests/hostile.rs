@@ -274,7 +274,10 @@ fn sums_over_effects_are_given_once() {
         *shown = hellos;
     }
     let refusal = refusal_of(&mut second, 0, &Arc::new(again));
-    assert_eq!(refusal, Refusal::TotalsTwice(fedirt_protocol::message::Turn { round: 2, attempt: 1 }));
+    assert_eq!(
+        refusal,
+        Refusal::AskedBefore("evaluate", fedirt_protocol::message::Turn { round: 2, attempt: 1 })
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::questions::evaluate::Curvature;
 use fedirt_model::questions::start::BetweenSites;
 use fedirt_model::questions::{
-    Ask, Close, Counts, Diagnose, Evaluate, LocalFit, Products, Published, Start, Train,
+    Ask, Close, Counts, Diagnose, Evaluate, LocalFit, Products, Published, Start, Train, Unplanned,
 };
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::codec;
@@ -83,7 +83,7 @@ fn diagnostics_that_the_plan_does_not_list_are_refused() {
     };
     assert_eq!(check(ask(&[Diagnostic::Q3]), &start), Ok(()));
     let refusal = check(ask(&[Diagnostic::Q3, Diagnostic::ItemFit]), &start).expect_err("more than the plan");
-    assert_eq!(refusal, PolicyRefusal::Diagnostics);
+    assert_eq!(refusal, PolicyRefusal::Unplanned(Unplanned::Diagnostics));
 }
 
 /// Running studies hold questions as bytes. These are those of version 1, from before questions were types.

@@ -48,7 +48,7 @@ fn release(question: u8) -> Release {
         keys: Vec::new(),
         statistics: Vec::new(),
         points: Vec::new(),
-        effect_totals: false,
+        asked: None,
         by_name: false,
         design: None,
         place: None,

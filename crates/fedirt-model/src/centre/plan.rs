@@ -71,6 +71,15 @@ impl Plan {
         }
     }
 
+    /// Most passes in which groups and sites are compared.
+    pub fn passes(&self) -> usize {
+        match (self.compares(), self.groups.len() > 1 && self.purify) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => PASSES,
+        }
+    }
+
     /// Most points of one evaluation: the starting points that are compared, each with every start of the population.
     pub fn most_points(&self) -> usize {
         self.settings.starts * self.population.starts().len()
@@ -96,12 +105,7 @@ pub enum Secrecy {
 /// scores (weighted fits), the closing sums, sums for diagnostics where some are listed, and the passes in which groups are compared.
 /// [`Settings::max_rounds`] does not count them.
 pub fn closing_exchanges(plan: &Plan) -> u32 {
-    let passes = match (plan.compares(), plan.groups.len() > 1 && plan.purify) {
-        (false, _) => 0,
-        (true, false) => 1,
-        (true, true) => PASSES as u32,
-    };
-    3 + u32::from(!plan.diagnostics.is_empty()) + passes
+    3 + u32::from(!plan.diagnostics.is_empty()) + plan.passes() as u32
 }
 
 /// Fewest rounds in which anything can be estimated: the opening sums and one evaluation.

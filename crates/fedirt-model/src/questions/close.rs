@@ -2,7 +2,8 @@
 
 use super::reply::reply;
 use super::shared::{GRADIENT, LOGLIK, STUDENTS, check_finite, check_point, count, gradient, loglik};
-use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion};
+use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion, Times, Unplanned};
+use crate::centre::Plan;
 use crate::exchange::{CURVE_POINTS, Effects, Point, Request, triangle};
 use crate::site::{Depth, EFFECT_BOUND, OwnEffect, EffectEstimate, SiteView, posterior_error};
 use crate::statistics::{Mode, Statistic};
@@ -142,10 +143,13 @@ impl SumQuestion for Close {
             opening: false,
             differs_by_site: self.effects.is_some(),
             publishes_effects: self.publish_effects,
-            once: false,
             tells_own_effect: true,
             by_student: !self.publish_effects,
         }
+    }
+
+    fn planned(&self, _plan: &Plan) -> Result<Times, Unplanned> {
+        Ok(Times::Once)
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {

@@ -2,7 +2,8 @@
 
 use super::reply::reply;
 use super::shared::{STUDENTS, WEIGHT, count};
-use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion};
+use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion, Times, Unplanned};
+use crate::centre::Plan;
 use crate::exchange::{Point, Request};
 use crate::site::SiteView;
 use crate::statistics::Statistic;
@@ -40,10 +41,13 @@ impl SumQuestion for Counts {
             opening: true,
             differs_by_site: false,
             publishes_effects: false,
-            once: false,
             tells_own_effect: false,
             by_student: true,
         }
+    }
+
+    fn planned(&self, _plan: &Plan) -> Result<Times, Unplanned> {
+        Ok(Times::Once)
     }
 
     fn check(&self, _request: &Request) -> Result<(), Malformed> {

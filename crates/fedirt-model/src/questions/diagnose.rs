@@ -3,11 +3,12 @@
 use super::reply::{BySite, reply};
 use super::shared::{STUDENTS, WEIGHT, check_finite, check_point, count};
 use super::tensor::top_score;
-use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion};
+use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion, Times, Unplanned};
+use crate::centre::Plan;
 use crate::diagnostics::site::{AbilityMass, ExpectedTables, FLOOR, ITEM_MOMENTS, ResidualSums, SHAPES, influence, shapes};
 use crate::diagnostics::{expected_counts, highest};
 use crate::exchange::{Effects, Point, Request, triangle};
-use crate::site::{SiteView, lower};
+use crate::site::{SiteData, SiteView, lower};
 use crate::statistics::{Mode, Statistic};
 use serde::{Deserialize, Serialize};
 
@@ -251,10 +252,14 @@ impl SumQuestion for Diagnose {
             opening: false,
             differs_by_site: false,
             publishes_effects: false,
-            once: false,
             tells_own_effect: false,
             by_student: !self.wants(Diagnostic::Influence),
         }
+    }
+
+    fn planned(&self, plan: &Plan) -> Result<Times, Unplanned> {
+        let listed = self.wanted.iter().all(|diagnostic| plan.diagnostics.contains(diagnostic));
+        if listed { Ok(Times::Once) } else { Err(Unplanned::Diagnostics) }
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {
@@ -285,8 +290,10 @@ impl SumQuestion for Diagnose {
         };
         let scores = self.counts_scores(site.request).then(|| {
             let tables = site.data.score_tables();
-            // What a site without a finite effect has is left out here too.
-            if effect.is_some() { tables } else { tables.emptied() }
+            // What a site without a finite effect has is left out here too, and so are a few complete rows, whose answers would be
+            // told one by one.
+            let told = |(_, data): (_, SiteData)| data.score_tables().may_be_told(site.table.fewest_in_group());
+            if effect.is_some() && groups().all(told) { tables } else { tables.emptied() }
         });
         let differs = Self::differs(site.request);
         let expected = scores.as_ref().filter(|_| differs).map(|all| {

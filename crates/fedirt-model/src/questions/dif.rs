@@ -5,7 +5,8 @@ use super::evaluate::curvature_bound;
 use super::reply::reply;
 use super::shared::{check_point, gradient};
 use super::start::BetweenSites;
-use super::{Axis, Bound, Conditions, Malformed, Shape, SiteTerm, SumQuestion};
+use super::{Axis, Bound, Conditions, Malformed, Pass, Shape, SiteTerm, SumQuestion, Times, Unplanned};
+use crate::centre::Plan;
 use crate::diagnostics::highest_of;
 use crate::diagnostics::site::{GroupSums, group_sums, group_tables, site_contrasts};
 use crate::exchange::{Effects, Point, Request};
@@ -109,11 +110,18 @@ impl SumQuestion for Dif {
             opening: false,
             differs_by_site: false,
             publishes_effects: false,
-            once: false,
             tells_own_effect: false,
             // The contrasts of sites are no sums over students.
             by_student: !self.first || self.between == BetweenSites::Withheld,
         }
+    }
+
+    fn planned(&self, plan: &Plan) -> Result<Times, Unplanned> {
+        if !plan.compares() || self.groups != plan.groups.len().max(1) {
+            return Err(Unplanned::Groups);
+        }
+        let pass = Pass { first: self.first, about: self.anchors.clone() };
+        Ok(Times::Passes { most: plan.passes(), pass })
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {

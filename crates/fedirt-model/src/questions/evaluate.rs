@@ -3,7 +3,8 @@
 use super::reply::{Fields, reply};
 use super::shared::{GRADIENT, LOGLIK, check_point, gradient, loglik};
 use super::tensor::top_score;
-use super::{Axis, Bound, Conditions, Malformed, Named, Reply, ReplyError, Shape, SumQuestion, Tensor};
+use super::{Axis, Bound, Conditions, Malformed, Named, Reply, ReplyError, Shape, SumQuestion, Tensor, Times, Unplanned};
+use crate::centre::{Plan, Secrecy};
 use crate::exchange::{Effects, Point, Request, triangle};
 use crate::site::{Depth, EFFECT_BOUND, Evaluation, SiteView, lower};
 use crate::statistics::Statistic;
@@ -186,10 +187,15 @@ impl SumQuestion for Evaluate {
             opening: false,
             differs_by_site: false,
             publishes_effects: false,
-            once: self.effect_totals,
             tells_own_effect: false,
             by_student: true,
         }
+    }
+
+    /// Where nobody sees the sums of single sites, sums over their effects are given once.
+    fn planned(&self, plan: &Plan) -> Result<Times, Unplanned> {
+        let hidden = plan.secrecy != Secrecy::BySite;
+        Ok(if self.effect_totals && hidden { Times::Once } else { Times::EachRound })
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {

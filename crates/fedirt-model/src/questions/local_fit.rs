@@ -2,8 +2,8 @@
 
 use super::reply::reply;
 use super::shared::{check_normal, check_steps};
-use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion};
-use crate::centre::LocalNewton;
+use super::{Axis, Bound, Conditions, Malformed, Shape, SumQuestion, Times, Unplanned};
+use crate::centre::{LocalNewton, Plan};
 use crate::design::Design;
 use crate::exchange::{Point, Request};
 use crate::site::{SiteData, SiteView};
@@ -56,10 +56,13 @@ impl SumQuestion for LocalFit {
             opening: false,
             differs_by_site: false,
             publishes_effects: false,
-            once: false,
             tells_own_effect: false,
             by_student: false,
         }
+    }
+
+    fn planned(&self, _plan: &Plan) -> Result<Times, Unplanned> {
+        Ok(Times::Once)
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {

@@ -8,18 +8,21 @@
 
 mod malformed;
 mod noisy_scores;
+mod planned;
 mod reply;
 mod shared;
 mod tensor;
 
 pub use malformed::Malformed;
 pub use noisy_scores::NOISY_SCORES;
+pub use planned::{Pass, Times, Unplanned};
 pub use reply::{Aggregate, Named, ReplyError, Summary};
 pub(crate) use reply::{BySite, Reply};
 pub use shared::GRADIENT;
 pub(crate) use shared::three_digits;
 pub use tensor::{Axis, Bound, Need, Per, Shape, SiteTerm, Tensor};
 
+use crate::centre::Plan;
 use crate::exchange::{Point, Request};
 use crate::site::{EffectEstimate, SiteView};
 use crate::statistics::Statistic;
@@ -37,8 +40,6 @@ pub struct Conditions {
     pub differs_by_site: bool,
     /// Whether the site's effect is sent beside its name, to which the plan and the site must agree.
     pub publishes_effects: bool,
-    /// Whether a cohort answers it once only in `secure`.
-    pub once: bool,
     /// Whether the site learns its own effect from answering it.
     pub tells_own_effect: bool,
     /// Whether the answer is a sum over students where there are no site effects: then sites in the same hands can be asked as
@@ -63,6 +64,9 @@ pub(crate) trait SumQuestion: Clone + Into<Ask> + OfAsk {
 
     /// What a site's rules have to know.
     fn conditions(&self) -> Conditions;
+
+    /// How often the sites of a calibration by this plan answer it. There is no default: every question decides.
+    fn planned(&self, plan: &Plan) -> Result<Times, Unplanned>;
 
     /// Whether a site can answer it at all: shapes, and finite numbers within sensible limits. What it *may* answer is
     /// for its policy to say.
@@ -112,6 +116,16 @@ macro_rules! questions {
             /// What a site's rules have to know about the question.
             pub fn conditions(&self) -> Conditions {
                 match self { $( Self::$Question(question) => question.conditions(), )* }
+            }
+
+            /// How often the sites of a calibration by this plan answer it.
+            pub fn planned(&self, plan: &Plan) -> Result<Times, Unplanned> {
+                match self { $( Self::$Question(question) => question.planned(plan), )* }
+            }
+
+            /// The name of the question, by which answers to it are counted.
+            pub fn name(&self) -> &'static str {
+                match self { $( Self::$Question(_) => stringify!($module), )* }
             }
 
             /// The same question with these parameters, asked of so many sites.

@@ -3,7 +3,8 @@
 use super::reply::reply;
 use super::shared::{check_finite, check_point, three_digits};
 use super::tensor::top_score;
-use super::{Axis, Bound, Conditions, Malformed, Per, Shape, SiteTerm, SumQuestion};
+use super::{Axis, Bound, Conditions, Malformed, Per, Shape, SiteTerm, SumQuestion, Times, Unplanned};
+use crate::centre::Plan;
 use crate::exchange::{Effects, Point, Request, triangle};
 use crate::site::{Depth, OwnEffect, SiteView, lower};
 use crate::statistics::Statistic;
@@ -59,11 +60,14 @@ impl SumQuestion for Products {
             opening: false,
             differs_by_site: false,
             publishes_effects: false,
-            once: false,
             tells_own_effect: false,
             // Sums of rounded numbers are not the rounded sum.
             by_student: !self.rounded,
         }
+    }
+
+    fn planned(&self, _plan: &Plan) -> Result<Times, Unplanned> {
+        Ok(Times::Once)
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {

@@ -3,7 +3,8 @@
 use super::reply::reply;
 use super::shared::{GRADIENT, LOGLIK, check_finite, check_parameters, gradient, loglik};
 use super::tensor::top_score;
-use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion};
+use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion, Times, Unplanned};
+use crate::centre::Plan;
 use crate::exchange::{Effects, Point, Request};
 use crate::site::{Depth, SiteView};
 use crate::statistics::{Mode, Statistic};
@@ -53,10 +54,13 @@ impl SumQuestion for Published {
             opening: false,
             differs_by_site: true,
             publishes_effects: false,
-            once: false,
             tells_own_effect: false,
             by_student: false,
         }
+    }
+
+    fn planned(&self, _plan: &Plan) -> Result<Times, Unplanned> {
+        Ok(Times::EachRound)
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {

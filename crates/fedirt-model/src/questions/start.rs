@@ -3,7 +3,8 @@
 use super::reply::reply;
 use super::shared::{STUDENTS, WEIGHT, count, three_digits};
 use super::tensor::top_score;
-use super::{Axis, Bound, Conditions, Malformed, Shape, SiteTerm, SumQuestion};
+use super::{Axis, Bound, Conditions, Malformed, Shape, SiteTerm, SumQuestion, Times, Unplanned};
+use crate::centre::Plan;
 use crate::exchange::{Effects, Point, Request};
 use crate::site::{SiteView, lower};
 use crate::statistics::Statistic;
@@ -79,10 +80,13 @@ impl SumQuestion for Start {
             opening: true,
             differs_by_site: false,
             publishes_effects: false,
-            once: false,
             tells_own_effect: false,
             by_student: true,
         }
+    }
+
+    fn planned(&self, _plan: &Plan) -> Result<Times, Unplanned> {
+        Ok(Times::Once)
     }
 
     fn check(&self, _request: &Request) -> Result<(), Malformed> {

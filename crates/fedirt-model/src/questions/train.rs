@@ -2,7 +2,8 @@
 
 use super::reply::reply;
 use super::shared::{WEIGHT, check_parameters, check_finite, check_steps, count};
-use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion};
+use super::{Axis, Bound, BySite, Conditions, Malformed, Shape, SumQuestion, Times, Unplanned};
+use crate::centre::Plan;
 use crate::centre::Layout;
 use crate::exchange::{Effects, Point, Request};
 use crate::site::{Depth, SiteView};
@@ -58,10 +59,13 @@ impl SumQuestion for Train {
             opening: false,
             differs_by_site: true,
             publishes_effects: false,
-            once: false,
             tells_own_effect: false,
             by_student: false,
         }
+    }
+
+    fn planned(&self, _plan: &Plan) -> Result<Times, Unplanned> {
+        Ok(Times::EachRound)
     }
 
     fn check(&self, request: &Request) -> Result<(), Malformed> {

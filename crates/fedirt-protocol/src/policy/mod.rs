@@ -14,7 +14,7 @@ use crate::message::Turn;
 use crate::terms::{Terms, most_exchanges};
 use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::items::{MODELS, default_model, name_in_first_format};
-use fedirt_model::questions::{Ask, NOISY_SCORES, SiteTerm};
+use fedirt_model::questions::{NOISY_SCORES, SiteTerm};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ pub struct Policy {
     /// Fewest rows of a booklet, where there are any: how many it has is told exactly.
     pub fewest_booklet_rows: u64,
     /// Fewest students of a group of which sums are told, where a study compares groups: students of rarer groups are left out
-    /// of all sums, and tables of a group with fewer complete rows are zero.
+    /// of all sums. Tables by sum score of fewer complete rows, of a group or of the whole site, are zero.
     pub fewest_in_group: u64,
     /// Whether exact sums and private releases may be about the same students: an ε says nothing beside exact sums.
     pub allow_exact_and_private: bool,
@@ -209,16 +209,8 @@ impl Policy {
         }
         request.check(terms.plan.items.len())?;
         self.check_design(terms, request, cohort)?;
-        if let Ask::Diagnose(question) = &request.ask
-            && question.wanted.iter().any(|diagnostic| !terms.plan.diagnostics.contains(diagnostic))
-        {
-            return Err(PolicyRefusal::Diagnostics);
-        }
-        if let Ask::Dif(question) = &request.ask
-            && !(terms.plan.compares() && question.groups == terms.plan.groups.len().max(1))
-        {
-            return Err(PolicyRefusal::Groups);
-        }
+        // How often it was asked is for what has left the site to say.
+        request.ask.planned(&terms.plan)?;
         for tensor in request.tensors() {
             let statistic = tensor.statistic;
             if !statistic.modes.contains(&terms.mode) {

@@ -1,7 +1,7 @@
 //! What a site's own rules refuse, with the numbers that an officer needs to judge it.
 
 use crate::message::Turn;
-use fedirt_model::questions::Malformed;
+use fedirt_model::questions::{Malformed, Unplanned};
 
 /// What of a question differs from the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,14 +142,9 @@ pub enum PolicyRefusal {
     /// Something in the question that the plan says otherwise.
     #[error("the question is not the plan's: {0} differs from the plan's")]
     Differs(Differs),
-    /// A diagnostic that the plan does not list.
-    #[error("the question is not the plan's: it asks for diagnostics that the plan does not list")]
-    Diagnostics,
-    /// Groups of students that the plan does not compare.
-    #[error(
-        "the question is not the plan's: it asks about groups of students that the plan does not compare"
-    )]
-    Groups,
+    /// A question that the plan does not have.
+    #[error("the question is not the plan's: {0}")]
+    Unplanned(#[from] Unplanned),
     /// A number for each site, by which two sums would differ.
     #[error("the question is not the plan's: effects of single sites are not told in this mode")]
     EffectsBySite,

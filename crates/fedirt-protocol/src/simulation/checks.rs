@@ -181,7 +181,7 @@ mod tests {
             keys: Vec::new(),
             statistics: Vec::new(),
             points: Vec::new(),
-            effect_totals: false,
+            asked: None,
             by_name: false,
             design: None,
             place: None,

@@ -1,7 +1,7 @@
 //! What a site must not forget, and a machine restored from it.
 
 use super::state::{Said, State};
-use super::{Pinned, Refusal, SiteMachine};
+use super::{Asked, Pinned, Refusal, SiteMachine};
 use crate::declaration::Declarations;
 use crate::message::{SharedRoster, ToCoordinator, Turn};
 use fedirt_privacy::secure::{Roster, RoundKey, SiteId};
@@ -26,8 +26,9 @@ pub struct Release {
     pub statistics: Vec<(String, u64)>,
     /// At which points, in the centre's coordinates.
     pub points: Vec<Vec<f64>>,
-    /// Whether sums over effects were among them.
-    pub effect_totals: bool,
+    /// The question, if it is answered a limited number of times.
+    #[serde(default)]
+    pub asked: Option<Asked>,
     /// Whether the site's own effect left by name.
     pub by_name: bool,
     /// SHA-256 of the items asked about, once a calibration has its list.

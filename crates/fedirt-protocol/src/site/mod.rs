@@ -5,6 +5,7 @@
 //! resends the same bytes. The order of calls, and what happens after a crash, is told in the [crate's
 //! documentation](crate).
 
+mod asked;
 mod event;
 mod givers;
 mod hello;
@@ -14,6 +15,7 @@ mod past;
 mod refusal;
 mod state;
 
+pub use asked::Asked;
 pub use event::{PrivateCost, Release, SiteEvent};
 pub use ledger_entry::{DebitRefusal, EntryError, Subjects};
 pub use refusal::Refusal;

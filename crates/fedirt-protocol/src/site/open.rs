@@ -1,5 +1,6 @@
 //! A round is open: everything is checked, then the sums are made, masked, written down and sent.
 
+use super::asked::Asked;
 use super::state::{Opening, State};
 use super::{PrivateCost, Refusal, Release, RoundShown, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Bounds;
@@ -55,6 +56,7 @@ impl SiteMachine {
         let bound = self.verify_cohort(turn, hellos, broadcast, &told, &cohort)?;
         let noise = match &told.question {
             Question::Sums(request) => {
+                self.past.check_times(&self.terms, turn, request, &cohort)?;
                 if self.terms.mode == Mode::Secure {
                     let pinned = self.pinned.as_ref().ok_or(Refusal::NoRoster(turn))?;
                     self.past.check(&self.terms, &pinned.declarations, turn, request, &cohort)?;
@@ -250,7 +252,7 @@ impl SiteMachine {
                 .map(|(statistic, len)| (statistic.name.to_owned(), *len as u64))
                 .collect(),
             points: Vec::new(),
-            effect_totals: false,
+            asked: None,
             by_name: false,
             design: None,
             place: None,
@@ -259,7 +261,7 @@ impl SiteMachine {
         if let Question::Sums(request) = &told.question {
             release.points = request.points().iter().map(|psi| policy::coordinates(request, psi)).collect();
             let conditions = request.ask.conditions();
-            release.effect_totals = conditions.once;
+            release.asked = Asked::of(&self.terms, request, opening.cohort.len())?;
             release.by_name = conditions.publishes_effects;
             release.design = design_hash(request);
             let own = conditions.tells_own_effect.then(|| self.site.own_effect()).flatten();

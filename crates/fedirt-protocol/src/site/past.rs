@@ -1,6 +1,7 @@
 //! What has left a site in a study, and what may therefore not be asked any more. It follows from the persisted events
 //! alone.
 
+use super::asked::Answered;
 use super::open::design_hash;
 use super::{Refusal, Release};
 use crate::coverage;
@@ -19,8 +20,8 @@ pub(super) struct Past {
     chain: Chain,
     /// Points at which this site has answered, in the centre's coordinates.
     points: Vec<Vec<f64>>,
-    /// The turn and cohort for which sums over effects were given.
-    totals: Option<(Turn, BTreeSet<SiteId>)>,
+    /// Questions that were answered, of those that have a limit.
+    answered: Answered,
     /// The turn in which the effect was given by name.
     published: Option<Turn>,
     /// The cohort and the items of its calibration.
@@ -38,7 +39,7 @@ impl Past {
         Self {
             chain: Chain::new(terms.thresholds),
             points: Vec::new(),
-            totals: None,
+            answered: Answered::default(),
             published: None,
             design: None,
             released: BTreeSet::new(),
@@ -70,7 +71,18 @@ impl Past {
         self.spent += mu_squared;
     }
 
-    /// Whether a question of exact sums goes with what has left: the chain of cohorts, and what may be asked once only.
+    /// Whether a question was asked as often as it may be.
+    pub(super) fn check_times(
+        &self,
+        terms: &Terms,
+        turn: Turn,
+        request: &Request,
+        cohort: &BTreeSet<SiteId>,
+    ) -> Result<(), Refusal> {
+        self.answered.check(terms, turn, request, cohort)
+    }
+
+    /// Whether a masked question goes with what has left: the chain of cohorts, and what may be told once only.
     pub(super) fn check(
         &self,
         terms: &Terms,
@@ -88,13 +100,6 @@ impl Past {
             }
         }
         let conditions = request.ask.conditions();
-        if let Some((last, sites)) = &self.totals
-            && conditions.once
-            && sites == cohort
-            && *last != turn
-        {
-            return Err(Refusal::TotalsTwice(*last));
-        }
         if let Some(last) = self.published.filter(|last| conditions.publishes_effects && *last != turn) {
             return Err(Refusal::PublishedTwice(last));
         }
@@ -122,15 +127,13 @@ impl Past {
         }
         if self.released.insert(release.turn) {
             self.points.extend(release.points.iter().cloned());
+            self.answered.add(&cohort, release);
         }
         if release.by_name {
             self.published = Some(release.turn);
         }
         if let Some(design) = release.design {
-            self.design = Some((cohort.clone(), design));
-        }
-        if release.effect_totals {
-            self.totals = Some((release.turn, cohort));
+            self.design = Some((cohort, design));
         }
         if let Some((effect, se)) = release.place {
             self.own_effect = Some(EffectEstimate { effect, se });

@@ -87,9 +87,16 @@ pub enum Refusal {
     /// The site's ledger.
     #[error("this site's ledger refuses: {0}")]
     Ledger(Box<DebitRefusal>),
-    /// Sums over effects, twice.
-    #[error("sums over site effects are given once, and were given in {0}")]
-    TotalsTwice(Turn),
+    /// A question more often than the plan asks it.
+    #[error(
+        "the question {0} was answered in {1}, and the plan does not ask it again: further answers could read out tables of answers"
+    )]
+    AskedBefore(&'static str, Turn),
+    /// A pass that does not follow from the last one.
+    #[error(
+        "the question {0} does not follow from the one before: all passes are at the same parameters, the first is about all items, and each later one leaves some out, at most half of all"
+    )]
+    OtherPass(&'static str),
     /// Another question under the same attempt.
     #[error("{0} was opened before with another question or cohort: an attempt has one question")]
     AnotherQuestion(Turn),
@@ -169,7 +176,8 @@ impl Refusal {
             | Self::Chain(_)
             | Self::Coverage(_)
             | Self::Policy(_)
-            | Self::TotalsTwice(_)
+            | Self::AskedBefore(..)
+            | Self::OtherPass(_)
             | Self::AnotherQuestion(_)
             | Self::AnotherDesign
             | Self::OtherItems

@@ -96,15 +96,15 @@ pub(crate) fn by_observed_scores(tables: &GroupTables<'_>, names: &[String], gro
     (1..groups.len()).flat_map(|focal| (0..names.len()).map(move |item| of(focal, item))).collect()
 }
 
-/// The anchors of the next pass: items that work alike in all groups so far. None where nothing changes, or where fewer than half
-/// of the items would be left.
+/// The anchors of the next pass: those of this one that work alike in all groups. None where all do, or where fewer than half of
+/// the items would be left. An item that was taken out stays out: sites answer about fewer and fewer items only.
 pub(crate) fn purified(tables: &GroupTables<'_>, groups: usize) -> Option<Vec<usize>> {
     let differs = |item: usize| {
         (1..groups).any(|focal| observed(&tables.strata(item, focal)).ets.is_some_and(|class| class != "A"))
     };
     let items = tables.design.len();
-    let anchors: Vec<usize> = (0..items).filter(|item| !differs(*item)).collect();
-    (anchors != tables.anchors && 2 * anchors.len() >= items).then_some(anchors)
+    let anchors: Vec<usize> = tables.anchors.iter().copied().filter(|item| !differs(*item)).collect();
+    (anchors.len() < tables.anchors.len() && 2 * anchors.len() >= items).then_some(anchors)
 }
 
 /// Adjusts p for the number of items and groups, and flags what effect size and adjusted p both call different.

@@ -22,6 +22,12 @@ pub(crate) struct ExpectedTables {
 }
 
 impl ScoreTables {
+    /// Whether they are about nobody, or about so many students.
+    pub(crate) fn may_be_told(&self, fewest: usize) -> bool {
+        let students: f64 = self.scores.iter().sum();
+        students == 0.0 || students >= fewest as f64
+    }
+
     /// The same tables of nobody.
     pub(crate) fn emptied(mut self) -> Self {
         self.scores.fill(0.0);
