@@ -75,6 +75,9 @@ pub struct Fit {
     pub site_sd: Option<f64>,
     /// Its standard error.
     pub se_site_sd: Option<f64>,
+    /// A 95 % interval for it, symmetric about its logarithm.
+    #[serde(default)]
+    pub site_sd_interval: Option<[f64; 2]>,
     /// One entry per item of the codebook, in its order.
     pub items: Vec<FitItem>,
     /// One entry per site, in the order they were given.

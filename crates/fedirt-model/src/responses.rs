@@ -166,6 +166,13 @@ impl ResponseTable {
         self.weights.as_deref()
     }
 
+    /// Σw and Σw² over the students; without weights each weighs 1.
+    pub fn weight_moments(&self) -> (f64, f64) {
+        self.weights.as_deref().map_or((self.students as f64, self.students as f64), |weights| {
+            (weights.iter().sum(), weights.iter().map(|w| w * w).sum())
+        })
+    }
+
     /// The group of each student, where the table has groups.
     pub fn groups(&self) -> Option<&[u8]> {
         self.groups.as_deref()

@@ -313,6 +313,58 @@ fn two_traits_in_one_test_are_named() {
     assert!(size(0..4).max(size(4..8)) > 1.0 && size(0..4).min(size(4..8)) < 0.5);
 }
 
+/// Pairs of items from different booklets are never seen together: the two-way tables have a second start, far below the first.
+#[test]
+fn booklets_are_no_second_solution() {
+    let (items, students) = (30, 1500);
+    let models = vec![("2pl", 2); items];
+    let truth: Vec<Vec<f64>> =
+        (0..items).map(|j| vec![0.7 + 0.04 * j as f64, 0.1 * (j as f64 * 7.0 % 20.0) - 1.0]).collect();
+    let mut rows = answers(&models, &truth, students, (0.0, 1.0), 0.0, &mut Random(31));
+    for (i, row) in rows.iter_mut().enumerate() {
+        // Of six blocks of five items each student has two neighbours.
+        let first = 5 * (i % 6);
+        let given = |j: usize| (j + items - first) % items < 10;
+        row.iter_mut().enumerate().filter(|(j, _)| !given(*j)).for_each(|(_, x)| *x = MISSING);
+    }
+    let f = fit(plan(named(&models), Effects::None), vec![table(&rows)]);
+    assert_eq!(f.converged, Some(true));
+    assert!(!warned(&f, "competing_maxima"), "{:?}", f.warnings);
+}
+
+/// Fifty steep items tell the ability of 300 students to within half the distance of 61 nodes.
+#[test]
+fn a_grid_that_is_too_coarse_for_what_is_known_is_named() {
+    let fitted = |slope: f64, nodes: usize| {
+        let models = vec![("2pl", 2); 50];
+        let truth: Vec<Vec<f64>> = (0..50).map(|j| vec![slope, 0.02 * f64::from(j) - 0.5]).collect();
+        let rows = answers(&models, &truth, 300, (0.0, 1.0), 0.0, &mut Random(61));
+        let mut plan = plan(named(&models), Effects::None);
+        plan.population.nodes = nodes;
+        fit(plan, vec![table(&rows)])
+    };
+    let coarse = fitted(3.0, 61);
+    assert!(warned(&coarse, "coarse_grid"), "{:?}", coarse.warnings);
+    assert!(!warned(&fitted(3.0, 181), "coarse_grid"));
+    assert!(!warned(&fitted(1.0, 61), "coarse_grid"));
+}
+
+#[test]
+fn an_sd_of_few_sites_has_an_interval_and_a_warning() {
+    let sites = |count: u64| -> Vec<ResponseTable> {
+        (0..count).map(|k| table(&rows(100, 0.5 * (k as f64 * 3.0 % 5.0) - 1.0, 900 + k))).collect()
+    };
+    let few = fit(plan(named(BINARY), Effects::Random), sites(5));
+    assert!(warned(&few, "few_sites"), "{:?}", few.warnings);
+    let (sd, se) = (few.site_sd.expect("an SD"), few.se_site_sd.expect("its error"));
+    let [low, high] = few.site_sd_interval.expect("an interval");
+    assert!((low * high - sd * sd).abs() < 1e-12, "symmetric about the logarithm");
+    assert!(((high / sd).ln() - 1.959_964 * se / sd).abs() < 1e-12);
+    assert!(sd - 1.96 * se < low && sd + 1.96 * se < high, "further above than below");
+    assert!(!warned(&fit(plan(named(BINARY), Effects::Random), sites(10)), "few_sites"));
+    assert!(!warned(&fit(plan(named(BINARY), Effects::Fixed), sites(5)), "few_sites"));
+}
+
 #[test]
 fn codes_that_start_higher_at_one_site_are_named() {
     let shifted: Vec<Vec<u8>> =

@@ -5,6 +5,7 @@ use crate::groups::{GroupProblem, Groups};
 use crate::item_tests;
 use crate::options::{FitMode, FitOptions, OptionProblem};
 use crate::refit::{self, Ended};
+use crate::site_weights::few_effective;
 use fedirt_data::results::recoded;
 use fedirt_data::text::listed;
 use fedirt_data::{
@@ -352,6 +353,7 @@ pub fn prepare(responses: &Responses, options: &FitOptions) -> Result<Prepared, 
         let table = if freed.is_empty() { table } else { table_with(&table, &freed)? };
         sites.push((site.name.clone(), table));
     }
+    warnings.extend(few_effective(sites.iter().map(|(_, table)| table)));
     let mut plan = plan_with(&plan, &freed);
     let setting = match &options.mode {
         FitMode::Plain => Setting::of(Mode::Plain),

@@ -1,5 +1,6 @@
 //! How much each site counts in a calibration.
 
+use fedirt_model::fit::Warning;
 use fedirt_model::responses::{ResponseTable, TableError};
 use std::fmt;
 use std::str::FromStr;
@@ -89,6 +90,28 @@ impl SiteWeights {
     }
 }
 
+/// Below this share of the students, a sample that counts for so few deserves a word.
+const EFFECTIVE_SHARE: f64 = 0.5;
+
+/// Whether weights are so unequal that the estimates are as precise as those from far fewer students of equal weight: from
+/// (Σw)²/Σw² of them (Kish 1965, section 11.7).
+pub(crate) fn few_effective<'a>(tables: impl Iterator<Item = &'a ResponseTable>) -> Option<Warning> {
+    let (mut students, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for table in tables {
+        let (own, own_squares) = table.weight_moments();
+        students += table.students() as f64;
+        sum += own;
+        squares += own_squares;
+    }
+    let effective = sum * sum / squares;
+    (effective < EFFECTIVE_SHARE * students).then(|| Warning {
+        code: "unequal_weights".into(),
+        message: format!(
+            "weights are so unequal that {students:.0} students tell as much as {effective:.0} of equal weight: limits that go by the number of students are too hopeful"
+        ),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,5 +133,25 @@ mod tests {
         for text in ["", "capped", "capped:-1", "effective:2", "equal:1"] {
             assert!(text.parse::<SiteWeights>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn unequal_weights_are_told_by_the_students_that_they_leave() {
+        let table = |weights: Vec<f64>| {
+            let students = weights.len();
+            ResponseTable::new(students, 1, vec![1; students]).unwrap().with_weights(weights).unwrap()
+        };
+        // (90 + 10·91)²/(90 + 10·91²) = 12.06.
+        let unequal = table([vec![1.0; 90], vec![91.0; 10]].concat());
+        let found = few_effective([&unequal].into_iter()).unwrap();
+        assert!(
+            found.code == "unequal_weights" && found.message.contains("as much as 12 "),
+            "{}",
+            found.message
+        );
+        assert_eq!(few_effective([&table(vec![7.0; 100])].into_iter()), None);
+        let unweighted = ResponseTable::new(2, 1, vec![0, 1]).unwrap();
+        assert_eq!(few_effective([&unweighted].into_iter()), None);
+        assert_eq!(few_effective(std::iter::empty()), None);
     }
 }

@@ -103,7 +103,9 @@ fn data_and_model(fit: &Fit) -> Vec<(&'static str, String)> {
         facts.push(("Its excess kurtosis", text::reading(shape.kurtosis, 2)));
     }
     if fit.effects == "random" {
-        facts.push(("SD between sites", with_error(fit.site_sd, fit.se_site_sd)));
+        let interval = fit.site_sd_interval.map(|[low, high]| format!(", 95 % from {low:.3} to {high:.3}"));
+        let sd = with_error(fit.site_sd, fit.se_site_sd) + &interval.unwrap_or_default();
+        facts.push(("SD between sites", sd));
     }
     facts
 }

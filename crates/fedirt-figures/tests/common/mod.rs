@@ -81,6 +81,7 @@ pub(crate) fn fit(plan: Plan) -> Fit {
         latent: Latent::standard_normal(),
         site_sd: random.then_some(0.31),
         se_site_sd: random.then_some(0.05),
+        site_sd_interval: None,
         trace: trace(loglik, &items),
         items,
         sites,

@@ -34,6 +34,8 @@ pub struct Outcome {
     pub latent: Latent,
     /// SD of random effects and its standard error.
     pub site_sd: Option<(f64, Option<f64>)>,
+    /// A 95 % interval for it, where it has an error.
+    pub site_sd_interval: Option<[f64; 2]>,
     /// Log-likelihood at the estimates.
     pub loglik: f64,
     /// Largest gradient per student at the estimates.
@@ -120,6 +122,7 @@ impl Outcome {
         // Several starts of the population are no sign of two solutions.
         if plan.population.is_normal()
             && let [best, second, ..] = solution.starts[..]
+            && best - second < CLOSE_STARTS * problem.students
         {
             warnings.push(Warning {
                 code: "competing_maxima".into(),
@@ -143,6 +146,13 @@ impl Outcome {
             Effects::Random => 1,
             _ => 0,
         };
+        let site_sd_interval = site_sd.and_then(|(value, se)| log_interval(value, se?));
+        warnings.extend(few_sites(problem, sites.len(), site_sd_interval));
+        let max_gradient =
+            problem.gradient_norm(&held_out(problem, &solution, &reply.gradient), &solution.held).0;
+        // After its last round an algorithm may take one more step: the closing sums show whether it was one too many. Ten times
+        // the tolerance allows for effects found anew at the sites.
+        let there = solution.information.is_none() || max_gradient < 10.0 * plan.settings.tolerance;
         let (curves, histogram) = pictures(problem, &scale, reply);
         let settings = &plan.settings;
         Self {
@@ -159,12 +169,11 @@ impl Outcome {
             },
             covariance: reported,
             site_sd,
+            site_sd_interval,
             loglik: reply.loglik,
-            max_gradient: problem
-                .gradient_norm(&held_out(problem, &solution, &reply.gradient), &solution.held)
-                .0,
+            max_gradient,
             npar: problem.structure.size() + fixed_sites,
-            converged: solution.converged,
+            converged: solution.converged && there,
             condition_number: errors.and_then(|e| e.condition_number).filter(|c| c.is_finite()),
             curves,
             histogram,
@@ -251,6 +260,7 @@ impl Outcome {
             latent: self.latent.clone(),
             site_sd: self.site_sd.map(|s| s.0),
             se_site_sd: self.site_sd.and_then(|s| s.1),
+            site_sd_interval: self.site_sd_interval,
             items: self.items.clone(),
             sites: self.sites.clone(),
             trace: self.trace.clone(),
@@ -278,6 +288,34 @@ impl Outcome {
             }
         }
     }
+}
+
+/// Two starts are two solutions if their log-likelihoods differ by less than this for each student. Tests of two unrelated traits
+/// differ by 0.01 to 0.05, and designs of booklets, whose pairs of items are not all seen, by 0.18 and more.
+const CLOSE_STARTS: f64 = 0.1;
+
+/// Below this number of sites the SD between them is known only roughly (Raudenbush & Bryk 2002, chapter 9).
+const FEW_SITES: usize = 10;
+
+/// 97.5 % of the normal distribution.
+const TWO_SIDED: f64 = 1.959_964;
+
+/// A 95 % interval for an SD: its logarithm is nearer to a normal distribution than the SD itself, which ends at 0.
+fn log_interval(sd: f64, se: f64) -> Option<[f64; 2]> {
+    let reach = (TWO_SIDED * se / sd).exp();
+    (sd > 0.0 && reach.is_finite()).then(|| [sd / reach, sd * reach])
+}
+
+fn few_sites(problem: &Problem, sites: usize, interval: Option<[f64; 2]>) -> Option<Warning> {
+    let told = interval.map_or_else(String::new, |[low, high]| {
+        format!(": with 95 % confidence it is between {low:.3} and {high:.3}")
+    });
+    (problem.effects == Effects::Random && sites < FEW_SITES).then(|| Warning {
+        code: "few_sites".into(),
+        message: format!(
+            "the SD between sites comes from {sites} sites and is known only roughly{told}; about {FEW_SITES} sites are needed to estimate it, and fixed effects do not need it"
+        ),
+    })
 }
 
 /// Errors of sums over nodes a distance h apart are of the order exp(−2π²(σ/h)²) for a posterior of SD σ: below this ratio σ/h

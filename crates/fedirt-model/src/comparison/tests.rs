@@ -36,6 +36,7 @@ fn fit(items: Vec<FitItem>) -> Fit {
         latent: Latent { mean: 0.3, sd: 1.2, ..Latent::standard_normal() },
         site_sd: None,
         se_site_sd: None,
+        site_sd_interval: None,
         items,
         sites: Vec::new(),
         trace: Vec::new(),

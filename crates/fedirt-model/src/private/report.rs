@@ -287,6 +287,7 @@ pub fn fit(
         latent: Latent::standard_normal(),
         site_sd: (plan.effects == Effects::None && plan.site_sd > 0.0).then_some(plan.site_sd),
         se_site_sd: None,
+        site_sd_interval: None,
         items,
         sites: sites.collect(),
         trace: (1..=rounds).map(silent).collect(),

@@ -141,6 +141,7 @@ pub(crate) fn large_fit(items: usize, sites: usize) -> Fit {
         latent: Latent::standard_normal(),
         site_sd: None,
         se_site_sd: None,
+        site_sd_interval: None,
         items: (0..items).map(item).collect(),
         sites: (0..sites).map(site).collect(),
         trace: (1..5).map(round).collect(),

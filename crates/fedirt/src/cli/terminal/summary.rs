@@ -91,7 +91,9 @@ fn data(fit: &Fit) -> Vec<Fact> {
             .push(("Group", format!("{} ({:.0} students{ability})", printable(&group.name), group.students)));
     }
     if fit.effects == "random" {
-        facts.push(("SD between sites", with_error(fit.site_sd, fit.se_site_sd)));
+        let interval = fit.site_sd_interval.map(|[low, high]| format!(", 95 % from {low:.3} to {high:.3}"));
+        let sd = with_error(fit.site_sd, fit.se_site_sd) + &interval.unwrap_or_default();
+        facts.push(("SD between sites", sd));
     }
     facts.extend([
         ("Algorithm", fit.algorithm.clone()),
