@@ -1,6 +1,5 @@
 //! A calibration with the coordinator and all sites in one process, from responses to estimates.
 
-use crate::free_items::{plan_with, table_with};
 use crate::groups::{GroupProblem, Groups};
 use crate::item_tests;
 use crate::options::{FitMode, FitOptions, OptionProblem};
@@ -14,7 +13,7 @@ use fedirt_data::{
     SiteScores, align, option_summaries, plan_items, questions, with_bundles,
 };
 use fedirt_model::centre::{AlgorithmKind, ItemPlan, Plan, Secrecy};
-use fedirt_model::comparison::likelihood_ratio;
+use fedirt_model::comparison::{likelihood_ratio, plan_with, table_with};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::{Covariance, Fit, FitSite, NotAvailable, Warning};
 use fedirt_model::population::{Family, Population};

@@ -1,10 +1,10 @@
 //! Groups of students that are compared: from the labels of a column to the codes of the tables.
 
-use crate::free_items::Freed;
 use crate::options::DifOptions;
 use fedirt_data::Responses;
 use fedirt_data::text::listed;
 use fedirt_model::centre::ItemPlan;
+use fedirt_model::comparison::Freed;
 use fedirt_model::fit::Warning;
 use fedirt_model::population::MAX_GROUPS;
 use fedirt_model::responses::{MISSING, ResponseTable, TableError};

@@ -4,9 +4,8 @@
 //! They are made where all sites are in one process. Over a network each would be a study of its own.
 
 use crate::fit::FitError;
-use crate::free_items::{Freed, name_in, plan_with, table_with};
 use fedirt_model::centre::Plan;
-use fedirt_model::comparison::test_group;
+use fedirt_model::comparison::{Freed, name_in, plan_with, table_with, test_group};
 use fedirt_model::fit::Fit;
 use fedirt_model::responses::{ResponseTable, TableError};
 use fedirt_protocol::in_process::{self, Setting, Unobserved};

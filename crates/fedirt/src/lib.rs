@@ -36,7 +36,6 @@
 
 mod curves;
 mod fit;
-mod free_items;
 mod groups;
 mod item_tests;
 mod options;
