@@ -2,12 +2,13 @@
 
 use super::problem::{AFFECTED, ITEMS};
 use super::summary::{Cell, Mean, cells};
-use super::trial::{CHECKS, DESCRIPTIVE};
+use super::trial::{CHECKS, DESCRIPTIVE, OF_MODEL};
 use super::{IssuesStudy, Problem};
 use crate::StudyError;
 use crate::publish::{Article, DataFile, Section, StudyOutput, aligned, brief};
 use fedirt_figures::{Figure, PanelPoint, PanelRow, Panels, Table, panels};
 use serde::Serialize;
+use std::ops::Range;
 
 #[derive(Serialize)]
 struct Document {
@@ -41,6 +42,9 @@ impl IssuesStudy {
         for check in CHECKS {
             out += &format!(",{check}");
         }
+        for check in CHECKS {
+            out += &format!(",false alarms of {check}");
+        }
         for items in ["affected", "others"] {
             for what in ["bias", "mse", "coverage"] {
                 out += &format!(",{items}_{what}_a,{items}_{what}_b");
@@ -50,7 +54,8 @@ impl IssuesStudy {
         let cell = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
         for r in &self.records {
             let found = r.items.iter().flat_map(|items| [items.bias, items.mse, items.coverage].concat());
-            let numbers: Vec<String> = r.checks.iter().copied().chain(found).map(cell).collect();
+            let spoke = r.checks.iter().chain(&r.false_alarms).copied();
+            let numbers: Vec<String> = spoke.chain(found).map(cell).collect();
             out += &format!("{},{},{},{},{}\n", r.problem, r.mode, r.remedied, r.seed, numbers.join(","));
         }
         out
@@ -95,10 +100,13 @@ impl IssuesStudy {
                 Section {
                     heading: "Do the checks see it?".into(),
                     paragraphs: vec![format!(
-                        "How often each check speaks at 5 %. S-X², infit and outfit count items, LD-X² pairs, influence sites, the others data sets. {} have no exact size: their rates are descriptive.",
+                        "How often each check speaks at 5 %. S-X², infit, outfit, what compares groups and site heterogeneity count items, LD-X² pairs, influence sites, the others data sets. Where the problem is about the first {AFFECTED} items, the rates are of these, and those of the other items, of which a check should not speak, stand in a line of their own. {} have no exact size: their rates are descriptive. Likelihood ratio and Wald need a fit for each item, which `secure` does not allow.",
                         DESCRIPTIVE.join(", ")
                     )],
-                    pictures: vec![("checks".into(), self.checks_picture(&all))],
+                    pictures: vec![
+                        ("checks".into(), self.checks_picture(&all, 0..OF_MODEL)),
+                        ("comparisons".into(), self.checks_picture(&all, OF_MODEL..CHECKS.len())),
+                    ],
                     tables: vec![checks],
                 },
                 Section {
@@ -124,26 +132,34 @@ impl IssuesStudy {
     }
 
     fn checks_table(&self, all: &[Cell]) -> Table {
-        let mut table =
-            Table::new("How often each check speaks (Monte Carlo error)", &["problem", "mode", "fit"]);
+        let mut table = Table::new(
+            "How often each check speaks (Monte Carlo error)",
+            &["problem", "mode", "fit", "items"],
+        );
         table.headers.extend(CHECKS.map(str::to_owned));
         for cell in all {
-            let mut row = vec![cell.problem.clone(), cell.mode.clone(), fitted(cell)];
-            row.extend(cell.checks.iter().map(|check| share(*check)));
-            table.rows.push(row);
+            let about = if cell.false_alarms.iter().any(Option::is_some) { "first" } else { "all" };
+            for (rates, items) in [(&cell.checks, about), (&cell.false_alarms, "others")] {
+                if rates.iter().any(Option::is_some) {
+                    let mut row =
+                        vec![cell.problem.clone(), cell.mode.clone(), fitted(cell), items.to_owned()];
+                    row.extend(rates.iter().map(|check| share(*check)));
+                    table.rows.push(row);
+                }
+            }
         }
         table
     }
 
     /// The rates of the checks at the fits without remedy, a panel per problem.
-    fn checks_picture(&self, all: &[Cell]) -> Figure {
+    fn checks_picture(&self, all: &[Cell], checks: Range<usize>) -> Figure {
         let modes: Vec<String> = self.options.modes.iter().map(|mode| mode.name().to_owned()).collect();
         let mut points = Vec::new();
         for cell in all.iter().filter(|cell| !cell.remedied) {
             let column = self.options.problems.iter().position(|problem| problem.name() == cell.problem);
             let series = modes.iter().position(|mode| *mode == cell.mode);
             let Some((column, series)) = column.zip(series) else { continue };
-            for (x, check) in cell.checks.iter().enumerate() {
+            for (x, check) in cell.checks[checks.clone()].iter().enumerate() {
                 let Some(Mean { mean, se }) = *check else { continue };
                 points.push(PanelPoint { row: 0, column, series, x: x as f64, y: mean, error: Some(se) });
             }
@@ -155,7 +171,11 @@ impl IssuesStudy {
             rows: vec![PanelRow { label: "Share that speaks".into(), log: false, zero: true }],
             columns: self.options.problems.iter().map(|problem| problem.words().to_owned()).collect(),
             x_label: "Check".into(),
-            x_ticks: CHECKS.iter().enumerate().map(|(x, name)| (x as f64, (*name).to_owned())).collect(),
+            x_ticks: CHECKS[checks]
+                .iter()
+                .enumerate()
+                .map(|(x, name)| (x as f64, (*name).to_owned()))
+                .collect(),
             x_log: false,
             series: modes,
             points,
@@ -240,6 +260,13 @@ fn findings(all: &[Cell]) -> Vec<String> {
         let rates: Vec<String> =
             exact.filter_map(|(name, rate)| Some(format!("{name} {:.1} %", 100.0 * (*rate)?.mean))).collect();
         let mut sentence = format!("{}: the checks speak in {}", problem.words(), rates.join(", "));
+        let others: Vec<String> = (CHECKS.iter().zip(&cell.false_alarms))
+            .filter(|(name, _)| !DESCRIPTIVE.contains(name))
+            .filter_map(|(name, rate)| Some(format!("{name} {:.1} %", 100.0 * (*rate)?.mean)))
+            .collect();
+        if !others.is_empty() {
+            sentence += &format!(" (of the other items in {})", others.join(", "));
+        }
         let part = usize::from(!problem.about_items());
         let said = |cell: &Cell, part: usize| {
             let items = &cell.items[part];

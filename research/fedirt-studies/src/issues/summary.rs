@@ -25,6 +25,8 @@ pub struct Cell {
     pub replications: usize,
     /// How often each check speaks, in the order of [`CHECKS`].
     pub checks: [Option<Mean>; CHECKS.len()],
+    /// How often of items that the problem is not about.
+    pub false_alarms: [Option<Mean>; CHECKS.len()],
     /// The affected items, then the others.
     pub items: [ItemSummary; 2],
 }
@@ -71,6 +73,7 @@ pub fn cells(records: &[FitRecord]) -> Vec<Cell> {
             remedied: group[0].remedied,
             replications: group.len(),
             checks: std::array::from_fn(|k| mean(group.iter().map(|record| record.checks[k]))),
+            false_alarms: std::array::from_fn(|k| mean(group.iter().map(|record| record.false_alarms[k]))),
             items: [items(0), items(1)],
         }
     };

@@ -277,6 +277,7 @@ const PROBLEMS: &[(Problem, &str)] = &[
     (Problem::Dependence, "three items share a text"),
     (Problem::Skew, "ability has a long tail on the right"),
     (Problem::TwoHumps, "ability has two humps"),
+    (Problem::Dif, "three items are harder for a group of students, which is less able besides"),
     (Problem::LargeSite, "one of ten sites has half of the students, and three items are harder there"),
 ];
 
