@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Random, answers, named, plan, table, truth};
+use common::{Random, answers, assert_size, named, plan, table, truth};
 use fedirt_model::centre::Plan;
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::{Diagnostics, Fit};
@@ -227,10 +227,8 @@ fn a_true_model_is_rejected_about_as_often_as_it_should_be() {
     for (name, spoke, of) in &counted {
         println!("{name}: {:.4} of {of}", spoke / of);
     }
-    // Three Monte Carlo errors around 3 % to 7 %.
-    for (name, spoke, of) in counted.iter().filter(|(name, ..)| !name.contains("descriptive")) {
-        let margin = 3.0 * (0.05_f64 * 0.95 / of.min(f64::from(sets))).sqrt();
-        assert!((0.03 - margin..0.07 + margin).contains(&(spoke / of)), "{name}: {}", spoke / of);
+    for (_, spoke, of) in counted.iter().filter(|(name, ..)| !name.contains("descriptive")) {
+        assert_size(spoke / of, of.min(f64::from(sets)));
     }
 }
 

@@ -131,6 +131,12 @@ pub(crate) fn fit(plan: Plan, sites: Vec<ResponseTable>) -> Fit {
     run(plan, sites).expect("the fit succeeds").fit
 }
 
+/// A test at 5 % rejects a true model in 3 to 7 % of so many data sets: with fewer than 1,000, by three Monte Carlo errors more or less.
+pub(crate) fn assert_size(share: f64, sets: f64) {
+    let margin = if sets < 1_000.0 { 3.0 * (0.05_f64 * 0.95 / sets).sqrt() } else { 0.0 };
+    assert!((0.03 - margin..=0.07 + margin).contains(&share), "{share} of {sets}");
+}
+
 /// Largest difference of slopes and intercepts between two fits.
 pub(crate) fn distance(a: &Fit, b: &Fit) -> f64 {
     let numbers = |f: &Fit| -> Vec<f64> {
