@@ -175,6 +175,18 @@ pub enum Cause {
         /// An item that has one of them within its regular range.
         used_by: Option<String>,
     },
+    /// Codes at the end of an item's codes that few answers have, and that are unusual for items of its scale.
+    #[error("{}", rare(.counts, *.range, .beyond))]
+    RareCodes {
+        /// All codes of the item, each with how often it occurs.
+        counts: Vec<(u8, u64)>,
+        /// The lowest code, and the last that is not in question.
+        range: (u8, u8),
+        /// The codes in question.
+        beyond: Vec<u8>,
+        /// An item that has one of them often.
+        used_by: Option<String>,
+    },
     /// A name that differs only in spelling from that of another site's item, or of an item that the caller names.
     #[error(
         "the name differs from `{other}`{} only by case, spaces, punctuation or leading zeros, and would be another item",
@@ -203,6 +215,18 @@ pub enum Cause {
     /// An option of a keyed item that is none by its look.
     #[error("`{0}` stands apart from the options of the keyed items, and would count as wrong")]
     StrangeOption(String),
+    /// The last option of the keyed items, which few chose and which is right nowhere.
+    #[error(
+        "`{option}` follows the options of the keyed items, {count} of {answers} answers to them are `{option}`, it is never right, and would count as wrong"
+    )]
+    RareOption {
+        /// The option.
+        option: String,
+        /// Answers to keyed items that are this option.
+        count: u64,
+        /// All answers to keyed items.
+        answers: u64,
+    },
     /// A key that nobody chose, in any file.
     #[error("the key is {}, and no answer to the item is", quoted_list(.0))]
     KeyNeverChosen(Vec<String>),
@@ -218,6 +242,21 @@ pub enum Cause {
     /// A column with the name of something else than an item, and hardly any item-rest correlation, which is given.
     #[error("by its name this is no item, and it hardly goes with the items (item-rest correlation {0})")]
     Demographic(String),
+    /// A column that equals another one in every row; with its name.
+    #[error("the answers are those of the column `{0}` in every row")]
+    CopyOfItem(String),
+    /// A column that goes with no other and has codes that no other has.
+    #[error(
+        "it goes with none of the other columns (item-rest correlation {r}), and its codes go up to {highest}, those of all others to {of_others}"
+    )]
+    GoesWithNothing {
+        /// The correlation, as it is shown.
+        r: String,
+        /// Its highest code.
+        highest: u8,
+        /// The highest code of all other columns.
+        of_others: u8,
+    },
     /// A selection of items that no file has; with names that may have been meant.
     #[error("{} selects an item that no file has", Audience::Library.option(ReadOption::Items))]
     NothingSelected(Vec<String>),
@@ -407,11 +446,27 @@ fn in_file(name: &Option<String>) -> String {
 }
 
 fn gap(counts: &[(u8, u64)], range: (u8, u8), beyond: &[u8]) -> String {
-    let counts: Vec<String> =
-        counts.iter().map(|(code, count)| format!("{code} ({})", counted(*count, "time", "times"))).collect();
-    let beyond: Vec<String> = beyond.iter().map(u8::to_string).collect();
     let leave = if beyond.len() == 1 { "leaves" } else { "leave" };
-    format!("the codes are {}: {} {leave} a gap above {}", counts.join(", "), beyond.join(", "), range.1)
+    format!("the codes are {}: {} {leave} a gap above {}", code_counts(counts), list(beyond), range.1)
+}
+
+fn rare(counts: &[(u8, u64)], range: (u8, u8), beyond: &[u8]) -> String {
+    format!(
+        "the codes are {}: few answers are {}, beyond {} to {}",
+        code_counts(counts),
+        list(beyond),
+        range.0,
+        range.1
+    )
+}
+
+fn code_counts(counts: &[(u8, u64)]) -> String {
+    let count = |(code, count): &(u8, u64)| format!("{code} ({})", counted(*count, "time", "times"));
+    counts.iter().map(count).collect::<Vec<_>>().join(", ")
+}
+
+fn list(codes: &[u8]) -> String {
+    codes.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn item_count(items: usize, selected: bool) -> &'static str {

@@ -20,6 +20,7 @@ impl Cause {
             | Self::TooLarge(value)
             | Self::Unlisted(value)
             | Self::StrangeOption(value)
+            | Self::RareOption { option: value, .. }
             | Self::BadWeight(value)
             | Self::WeightChanges { value, .. }
             | Self::GroupChanges { value, .. }
@@ -68,6 +69,7 @@ impl Cause {
             | Self::Texts(_)
             | Self::NotAnItem { .. }
             | Self::GapCodes { .. }
+            | Self::RareCodes { .. }
             | Self::NamesAlike { .. }
             | Self::TwoColumnsOfOneItem(_)
             | Self::UnknownItem { .. }
@@ -77,6 +79,8 @@ impl Cause {
             | Self::TwoRules
             | Self::SumOfItems(_)
             | Self::Demographic(_)
+            | Self::CopyOfItem(_)
+            | Self::GoesWithNothing { .. }
             | Self::NothingSelected(_)
             | Self::NothingAnswered
             | Self::EmptySite

@@ -35,6 +35,13 @@ impl ChosenOptions {
         self.cells.iter().map(|cell| (*cell != NOTHING).then_some(usize::from(*cell)))
     }
 
+    /// How many rows chose each option.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.options.len()];
+        self.rows().flatten().for_each(|place| counts[place] += 1);
+        counts
+    }
+
     /// Adds a row that chose what stands in a cell; `None`: nothing.
     pub(crate) fn push(&mut self, cell: Option<&[u8]>, line: u64) {
         let place = cell.map_or(NOTHING, |cell| self.place(cell, line));

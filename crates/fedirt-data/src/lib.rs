@@ -54,6 +54,7 @@ mod options_asked;
 mod parquet_file;
 mod problems;
 mod questions;
+mod rare_codes;
 mod readers;
 mod reading;
 mod records;

@@ -1,4 +1,4 @@
-//! Columns of whole numbers that are perhaps no items: sums of other columns, sex, age. The rules are in `questions`.
+//! Columns of whole numbers that are perhaps no items: sums and copies of other columns, sex, age, school numbers. The rules are in `questions`.
 
 use std::collections::HashMap;
 
@@ -51,6 +51,8 @@ const NEAR_ZERO: (f64, u64) = (0.05, 200);
 /// A sum holds in at least so many rows, and has at least so many terms and values.
 const SUM_ROWS: usize = 10;
 const SUM_TERMS: usize = 3;
+/// A copy of a column has so many answers beside the most frequent code: two easy items may be equal in a few rows.
+const COPY_ANSWERS: u64 = 10;
 
 /// Asks about columns that are sums or have the name of something else; notes those that go with no other column.
 pub(crate) fn ask(items: &Items<'_>, sites: &[SiteResponses], problems: &mut Problems) -> Vec<Note> {
@@ -65,8 +67,11 @@ pub(crate) fn ask(items: &Items<'_>, sites: &[SiteResponses], problems: &mut Pro
     for (name, terms) in &sums {
         ask(name, Cause::SumOfItems(terms.clone()));
     }
+    for (name, other) in copies(items, sites) {
+        ask(name, Cause::CopyOfItem(other.to_owned()));
+    }
     let mut weak = Vec::new();
-    for (name, moments) in items.names.iter().zip(item_rest(items, sites)) {
+    for (at, (name, moments)) in items.names.iter().zip(item_rest(items, sites)).enumerate() {
         if sums.iter().any(|(sum, _)| sum == name) {
             continue;
         }
@@ -77,14 +82,62 @@ pub(crate) fn ask(items: &Items<'_>, sites: &[SiteResponses], problems: &mut Pro
             if r.abs() < HARDLY {
                 ask(name, Cause::Demographic(format!("{r:.2}")));
             }
-        } else if r.is_some_and(|r| r.abs() < NEAR_ZERO.0) && moments.rows >= NEAR_ZERO.1 {
-            weak.push((*name).to_owned());
+        } else if let Some(r) = r.filter(|r| r.abs() < NEAR_ZERO.0 && moments.rows >= NEAR_ZERO.1) {
+            match beyond_others(items, at) {
+                Some((highest, of_others)) => {
+                    ask(name, Cause::GoesWithNothing { r: format!("{r:.2}"), highest, of_others });
+                }
+                None => weak.push((*name).to_owned()),
+            }
         }
     }
     if weak.is_empty() {
         return Vec::new();
     }
     vec![Note { files: Vec::new(), kind: NoteKind::NoCorrelation(weak) }]
+}
+
+/// The highest code of an item and that of all others, where it is above that.
+fn beyond_others(items: &Items<'_>, item: usize) -> Option<(u8, u8)> {
+    let highest = |counts| occurring(counts).last().map(|(code, _)| *code);
+    let others = items.counts.iter().enumerate().filter(|(at, _)| *at != item);
+    let of_others = others.filter_map(|(_, counts)| highest(counts)).max()?;
+    highest(&items.counts[item]).filter(|own| *own > of_others).map(|own| (own, of_others))
+}
+
+/// Columns that equal an earlier one in every row of all sites, each with that one. They are compared by a random linear form,
+/// as sums are.
+fn copies<'a>(items: &Items<'a>, sites: &[SiteResponses]) -> Vec<(&'a str, &'a str)> {
+    let mut forms = vec![0_u64; items.names.len()];
+    let mut rows = 0;
+    for site in sites {
+        let places: Vec<Option<usize>> =
+            site.items.iter().map(|name| items.places.get(name.as_str()).copied()).collect();
+        for row in site.table.rows() {
+            let factor = scrambled(rows);
+            rows += 1;
+            for (place, code) in places.iter().zip(row) {
+                if let (Some(at), Some(code)) = (place, answered(*code)) {
+                    forms[*at] = forms[*at].wrapping_add(factor.wrapping_mul(u64::from(code) + 1));
+                }
+            }
+        }
+    }
+    let mut first: HashMap<u64, &str> = HashMap::new();
+    let mut found = Vec::new();
+    for ((name, form), counts) in items.names.iter().zip(forms).zip(&items.counts) {
+        let most = counts.iter().max().copied().unwrap_or(0);
+        if counts.iter().sum::<u64>() - most < COPY_ANSWERS {
+            continue;
+        }
+        match first.get(&form) {
+            Some(other) => found.push((*name, *other)),
+            None => {
+                first.insert(form, name);
+            }
+        }
+    }
+    found
 }
 
 /// Columns that are sums of other columns, with the names of the first and the last term.

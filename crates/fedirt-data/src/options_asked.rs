@@ -1,11 +1,12 @@
 //! Questions about the options of keyed items: what counts as wrong must be an option. The rules are in `questions`.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::cause::Cause;
 use crate::cells::number;
 use crate::problems::{Problem, Problems};
 use crate::questions::{Items, occurring};
+use crate::rare_codes::rare_option;
 use crate::reading::{Responses, SiteResponses};
 use crate::text::shown;
 
@@ -53,19 +54,48 @@ pub(crate) fn ask(
     let numbers =
         regular(all.iter().filter_map(|kind| if let Kind::Number(at) = kind { Some(*at) } else { None }));
     let lettered = letters.len() >= numbers.len();
+    let in_row = |option: &str| match kind(option) {
+        Kind::Letter(at) => (lettered && letters.contains(&at)).then_some(at),
+        Kind::Number(at) => (!lettered && numbers.contains(&at)).then_some(at),
+        Kind::Other => None,
+    };
     let mut asked: HashSet<(&str, &str)> = HashSet::new();
     for (site, chosen) in chosen() {
         let key = said.rule(&chosen.item);
         for (option, line) in chosen.options.iter().zip(&chosen.first_lines) {
-            let in_row = match kind(option) {
-                Kind::Letter(at) => lettered && letters.contains(&at),
-                Kind::Number(at) => !lettered && numbers.contains(&at),
-                // Words are options where the key has words.
-                Kind::Other => all.len() == 1,
-            };
+            // Words are options where the key has words.
+            let usual = in_row(option).is_some() || kind(option) == Kind::Other && all.len() == 1;
             let right = key.is_some_and(|rule| rule.lists(option));
-            if !in_row && !right && asked.insert((&chosen.item, option)) {
+            if !usual && !right && asked.insert((&chosen.item, option)) {
                 add(file_of(site), Some(*line), &chosen.item, Cause::StrangeOption(option.clone()));
+            }
+        }
+    }
+    // An option after the others that few chose.
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    for (_, chosen) in chosen() {
+        for (option, count) in chosen.options.iter().zip(chosen.counts()) {
+            if let Some(at) = in_row(option) {
+                *counts.entry(at).or_default() += count;
+            }
+        }
+    }
+    if let Some((last, count, answers)) = rare_option(&counts) {
+        let is_last = |option: &&String| in_row(option) == Some(last);
+        let listed = said
+            .keyed
+            .iter()
+            .any(|keyed| keyed.rule.codes.iter().any(|(text, _)| in_row(text) == Some(last)));
+        let places = chosen().filter(|_| !listed).flat_map(|(site, chosen)| {
+            let options = chosen.options.iter().zip(&chosen.first_lines);
+            options
+                .filter(|(option, _)| is_last(option))
+                .map(move |(option, line)| (site, chosen, option, line))
+        });
+        for (site, chosen, option, line) in places {
+            if asked.insert((&chosen.item, option)) {
+                let cause = Cause::RareOption { option: option.clone(), count, answers };
+                add(file_of(site), Some(*line), &chosen.item, cause);
             }
         }
     }

@@ -11,6 +11,8 @@
 //!   the codes from the lowest to this one occur. That is an item 0, 1, 2, 4 of a 0–4 scale where nobody chose 3.
 //!   An item with one regular code (everybody right, and some 9) is judged by the regular ranges of the other items: a code
 //!   is a question if it lies more than one above the highest of them.
+//! * **Rare codes after the others** ([`Cause::RareCodes`]), such as a few 2s among 0 and 1: the rule is in `rare_codes`. A
+//!   codebook or fixed items settle them, too.
 //! * **Names that differ only in spelling** ([`Cause::NamesAlike`]): case, spaces, punctuation and leading zeros. They are a
 //!   question if no site has both. Punctuation between two digits counts, so that `Q1.1` and `Q11` differ.
 //! * **Sums** ([`Cause::SumOfItems`]). A column with three or more values that equals, in at least ten rows, the sum of three
@@ -20,11 +22,16 @@
 //!   correlation is below 0.2 in size.
 //! * **Options that are no options** ([`Cause::StrangeOption`]). The options of all keyed items are letters or numbers in a
 //!   row (A–E, 1–4). One beyond a gap, or one of another kind (the 9 among A–E), counts as wrong only if the user says so.
+//!   So does the last of the row if it is rare among all keyed items and in no key ([`Cause::RareOption`]).
 //!   A keyed item none of whose right options occurs anywhere is a question ([`Cause::KeyNeverChosen`]), and so is an item
 //!   without a key whose codes look like the options of the others ([`Cause::Unkeyed`]).
-//! * A correlation below 0.05 in size in 200 rows or more is noted, and no question.
+//! * **Copies** ([`Cause::CopyOfItem`]): a column that equals another in every row, with ten answers or more that are not the
+//!   most frequent one.
+//! * **Columns that go with nothing** ([`Cause::GoesWithNothing`]), such as the number of a school: an item-rest correlation
+//!   below 0.05 in size in 200 rows or more, and a code above those of all other columns. Without such a code it is noted, and no
+//!   question: there are such items.
 //!
-//! Sums, known names and correlations do not matter where the user has selected the items.
+//! Sums, copies, known names and correlations do not matter where the user has selected the items.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -33,6 +40,7 @@ use fedirt_model::responses::MISSING;
 use crate::cause::Cause;
 use crate::notes::Note;
 use crate::problems::{Problem, Problems};
+use crate::rare_codes::rare_codes;
 use crate::reading::{FirstLines, Responses, SiteResponses};
 use crate::{HIGHEST_CODE, not_items, options_asked as options};
 
@@ -65,7 +73,7 @@ pub fn questions(responses: &Responses, declared: &[&str]) -> Result<Vec<Note>, 
     let book = said.codebook.iter().flatten().filter(|item| item.categories.is_some());
     let mut settled: HashSet<&str> = book.map(|item| item.name.as_str()).collect();
     settled.extend(declared.iter().copied().chain(said.keyed.iter().map(|keyed| keyed.item.as_str())));
-    for (name, cause, codes) in gaps(&items, &settled) {
+    for (name, cause, codes) in gaps(&items, &settled).into_iter().chain(rare_codes(&items, &settled)) {
         let (file, line) = place(&said.first_lines, name, &codes).unzip();
         problems.add(Problem { file, line, column: Some(name.to_owned()), cause });
     }
@@ -111,7 +119,7 @@ pub(crate) fn occurring(counts: &CodeCounts) -> Vec<(u8, u64)> {
 }
 
 /// The lowest code and the last that follows it without a gap; `None` without an answer.
-fn regular_range(codes: &[(u8, u64)]) -> Option<(u8, u8)> {
+pub(crate) fn regular_range(codes: &[(u8, u64)]) -> Option<(u8, u8)> {
     let lowest = codes.first()?.0;
     let length = (lowest..).zip(codes).take_while(|(expected, (code, _))| expected == code).count();
     Some((lowest, codes[length - 1].0))

@@ -144,7 +144,7 @@ impl Cause {
             Cause::NotAnItem { options, .. } => {
                 format!("Say what it is: {}", roles(options))
             }
-            Cause::GapCodes { beyond, used_by, .. } => {
+            Cause::GapCodes { beyond, used_by, .. } | Cause::RareCodes { beyond, used_by, .. } => {
                 let codes: Vec<String> = beyond.iter().map(u8::to_string).collect();
                 let codes = codes.join(",");
                 let option = match audience {
@@ -188,6 +188,10 @@ impl Cause {
                 "If it means no answer, add {}; if it is an option, list it in the key as {value}=0 beside the right ones",
                 missing(value)
             ),
+            Cause::RareOption { option, .. } => format!(
+                "If it means no answer, add {}; if it is an option, list it in the key as {option}=0 beside the right one of an item",
+                missing(option)
+            ),
             Cause::KeyNeverChosen(_) => "Check the key; if it is right and nobody knew the answer, leave the item out".into(),
             Cause::Unkeyed => format!(
                 "Add it to {}, say in {} that its codes are scores, or leave it out with {}",
@@ -196,7 +200,10 @@ impl Cause {
                 with(ReadOption::Ignore)
             ),
             Cause::TwoRules => "Leave the item out of the key, or its levels, scores and key out of the codebook".into(),
-            Cause::SumOfItems(_) | Cause::Demographic(_) => format!(
+            Cause::SumOfItems(_)
+            | Cause::CopyOfItem(_)
+            | Cause::Demographic(_)
+            | Cause::GoesWithNothing { .. } => format!(
                 "Leave it out with {}, or select the items with {}",
                 with(ReadOption::Ignore),
                 audience.option(ReadOption::Items)

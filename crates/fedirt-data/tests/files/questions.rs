@@ -104,6 +104,87 @@ fn a_category_that_nobody_chose() {
     assert!(problems.told(Audience::CommandLine).contains("from item essay as well"), "{problems}");
 }
 
+/// Codes that repeat in 60 rows, and a further code in two of them.
+fn with_rare(codes: &[u8], rare: &[u8]) -> Vec<u8> {
+    let mut all: Vec<u8> = codes.iter().copied().cycle().take(60).collect();
+    for (at, code) in rare.iter().enumerate() {
+        (all[7 + 20 * at], all[13 + 20 * at]) = (*code, *code);
+    }
+    all
+}
+
+#[test]
+fn a_few_twos_among_zeros_and_ones() {
+    let two = with_rare(&[0, 1, 1], &[2]);
+    let text = file(&[("a", &two), ("b", &two), ("c", &[0, 1])]);
+    let problems = ask(&text).unwrap_err();
+    let places: Vec<_> = problems.iter().map(|p| (p.line, p.column.as_deref())).collect();
+    assert_eq!((places[0], places.len()), ((Some(9), Some("a")), 2), "{problems}");
+    let Cause::RareCodes { range, beyond, used_by, .. } = &problems.iter().next().unwrap().cause else {
+        panic!("{problems}")
+    };
+    assert_eq!((*range, beyond.as_slice(), used_by), ((0, 1), &[2][..], &None));
+    let told = problems.told(Audience::CommandLine);
+    for text in ["2 (2 times)", "few answers are 2", "add --missing 2;", "--codebook FILE"] {
+        assert!(told.contains(text), "{text}\n{told}");
+    }
+    let options = ReadOptions { missing: vec!["2".into()], ..ReadOptions::default() };
+    assert!(asked(&[("a.csv", &text)], &options, &Settled::default()).is_ok());
+    let settled = Settled { codes: vec!["a".into(), "b".into()], items: false };
+    assert!(asked(&[("a.csv", &text)], &ReadOptions::default(), &settled).is_ok());
+}
+
+#[test]
+fn seven_eight_nine_right_after_a_scale_of_six() {
+    let scale = [1, 2, 3, 4, 5, 6, 5, 6];
+    let coded = with_rare(&scale, &[7, 8, 9]);
+    let problems = ask(&file(&[("a", &coded), ("b", &scale), ("c", &scale)])).unwrap_err();
+    let Cause::RareCodes { range, beyond, .. } = &only(&problems).cause else { panic!("{problems}") };
+    assert_eq!((*range, beyond.as_slice()), ((1, 6), &[7, 8, 9][..]));
+    assert!(problems.told(Audience::CommandLine).contains("add --missing 7,8,9;"), "{problems}");
+    // One item has them often: --missing would take them from it.
+    let long: Vec<u8> = (1..=9).collect();
+    let problems = ask(&file(&[("a", &coded), ("b", &scale), ("c", &long)])).unwrap_err();
+    assert!(problems.told(Audience::CommandLine).contains("from item c as well"), "{problems}");
+}
+
+#[test]
+fn a_rare_category_of_a_scale_is_none_in_question() {
+    let scale = [0, 1, 2, 3];
+    let rare = with_rare(&[0, 1, 2], &[3]);
+    // Most items of the scale have it often.
+    assert!(ask(&file(&[("a", &rare), ("b", &scale), ("c", &[3, 0, 1, 2])])).is_ok());
+    // It grows rare by and by: 53, 5, 2.
+    let skewed: Vec<u8> = (0..60).map(|row| if row < 53 { 0 } else { 1 + u8::from(row > 57) }).collect();
+    assert!(ask(&file(&[("a", &skewed), ("b", &[0, 1]), ("c", &[0, 1, 1])])).is_ok());
+    // Two codes make an item, however few have the second.
+    assert!(ask(&file(&[("a", &with_rare(&[0], &[1])), ("b", &[0, 1]), ("c", &[0, 1, 1])])).is_ok());
+}
+
+#[test]
+fn an_option_that_few_chose_and_that_is_never_right() {
+    let row = |at: usize| ["A", "B", "C", "D"][at % 4];
+    let mut text = "a,b,c\n".to_owned();
+    for at in 0..120 {
+        let last = if at % 25 == 7 { "E" } else { row(at / 3) };
+        text.push_str(&format!("{},{},{last}\n", row(at), row(at * 3 + 1)));
+    }
+    let key = |keys: [&str; 3]| {
+        let text = format!("item,key\na,{}\nb,{}\nc,{}\n", keys[0], keys[1], keys[2]);
+        let key = fedirt_data::read_key(Input::new("key.csv", text.as_bytes())).unwrap();
+        ReadOptions { key, ..ReadOptions::default() }
+    };
+    let problems = asked(&[("a.csv", &text)], &key(["A", "D", "C"]), &Settled::default()).unwrap_err();
+    let found = only(&problems);
+    assert_eq!((found.line, found.column.as_deref()), (Some(9), Some("c")));
+    assert!(matches!(&found.cause, Cause::RareOption { option, count: 5, answers: 360 } if option == "E"));
+    assert!(problems.told(Audience::CommandLine).contains("add --missing E;"), "{problems}");
+    // The remedy settles it: the key lists the option.
+    assert!(asked(&[("a.csv", &text)], &key(["A", "D", "C=1|E=0"]), &Settled::default()).is_ok());
+    let without = ReadOptions { missing: vec!["E".into()], ..key(["A", "D", "C"]) };
+    assert!(asked(&[("a.csv", &text)], &without, &Settled::default()).is_ok());
+}
+
 #[test]
 fn an_item_that_everybody_has_right() {
     let problems = ask(&file(&[("a", &[1, 1, 1, 9, 1]), ("b", &[0, 1]), ("c", &[1, 0, 0])])).unwrap_err();
@@ -196,7 +277,8 @@ fn a_sum_of_the_items() {
     assert!(asked(&[("a.csv", &text)], &options, &Settled::default()).is_ok());
     // Nearly a sum is none.
     let text = test_with("i5", |student, items| items.iter().sum::<u8>().min(3) + u8::from(student == 5));
-    assert!(ask(&text).is_ok());
+    let settled = Settled { codes: vec!["i5".into()], items: false };
+    assert!(asked(&[("a.csv", &text)], &ReadOptions::default(), &settled).is_ok());
 }
 
 #[test]
@@ -209,7 +291,26 @@ fn known_names_and_columns_that_go_with_nothing() {
     }
     // Another name: a note, as there are such items. A known name that goes with the items: an item.
     assert_eq!(ask(&test_with("x", sex)).unwrap(), [NoteKind::NoCorrelation(vec!["x".into()])]);
-    assert_eq!(ask(&test_with("class", |_, items| items[0])).unwrap(), []);
+    assert_eq!(ask(&test_with("class", |_, items| items[0] | items[1])).unwrap(), []);
+}
+
+#[test]
+fn a_copy_and_a_number_that_goes_with_nothing() {
+    let problems = ask(&test_with("again", |_, items| items[1])).unwrap_err();
+    // The copy is the later column.
+    assert_eq!(only(&problems).column.as_deref(), Some("again"));
+    assert_eq!(only(&problems).cause, Cause::CopyOfItem("i2".into()));
+    assert!(problems.told(Audience::CommandLine).contains("--ignore again"), "{problems}");
+    // One answer is another.
+    assert!(ask(&test_with("again", |at, items| if at == 7 { 1 - items[1] } else { items[1] })).is_ok());
+    let problems = ask(&test_with("school", |at, _| 1 + (at % 4) as u8)).unwrap_err();
+    let Cause::GoesWithNothing { highest: 4, of_others: 1, .. } = &only(&problems).cause else {
+        panic!("{problems}")
+    };
+    // A selection settles both.
+    let settled = Settled { codes: Vec::new(), items: true };
+    let text = test_with("again", |_, items| items[1]);
+    assert!(asked(&[("a.csv", &text)], &ReadOptions::default(), &settled).is_ok());
 }
 
 #[test]
