@@ -49,7 +49,7 @@ pub fn make_folder(path: &Path, readers: Readers) -> io::Result<()> {
 }
 
 /// A whole file that does not stand in its place yet. One that is dropped is removed.
-pub(super) struct Draft(tempfile::NamedTempFile);
+pub(super) struct Draft(tempfile::TempPath);
 
 impl Draft {
     /// Writes a file to a folder, under a name of its own, and waits until it is on the disk.
@@ -73,7 +73,8 @@ impl Draft {
         out.flush()?;
         drop(out);
         draft.as_file().sync_all()?;
-        Ok(Self(draft))
+        // Closed, because a set may have more files than a program may hold open.
+        Ok(Self(draft.into_temp_path()))
     }
 
     /// Moves it to its place, on the same file system.

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Every file that `fedirt fit` may write.
-const OURS: [&str; 15] = [
+const OURS: [&str; 17] = [
     "items.csv",
     "sites.csv",
     "scores.csv",
@@ -20,6 +20,8 @@ const OURS: [&str; 15] = [
     "diagnostics/dimensions.csv",
     "diagnostics/ability.csv",
     "diagnostics/sites.csv",
+    "diagnostics/dif.csv",
+    "diagnostics/site_heterogeneity.csv",
     "fit.xlsx",
     "repeat.sh",
     "report.html",

@@ -3,10 +3,12 @@
 mod durable;
 mod file;
 mod folder;
+mod set;
 
 pub use durable::{FileLock, append, create, erase, make_folder, write_whole};
 pub use file::replace;
 pub use folder::{Fill, ResultFolder};
+pub use set::FileSet;
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use crate::args::CompareArgs;
 use crate::error::CliError;
-use crate::output::{stderr, stdout};
+use crate::output::{self, stderr, stdout};
 use crate::report::read_fit;
 use crate::terminal::style;
 use crate::terminal::table::{Column, Table};
@@ -32,6 +32,7 @@ struct Beside<'a> {
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
+    output::be_quiet(args.quiet);
     if args.picture.is_some() && args.fits.len() > 2 {
         let reason = "a picture shows two fits";
         return Err(UsageError::Excluded { flag: "--picture", reason }.into());
@@ -56,10 +57,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
         .map(|other| Beside { other, items: compare(&first.fit, &other.fit), link: linked(other) })
         .collect();
     CliError::unless_empty(failures)?;
-    let tests: Vec<_> = fits
-        .windows(2)
-        .map(|pair| (&pair[0], &pair[1], likelihood_ratio(&pair[0].fit, &pair[1].fit)))
-        .collect();
+    let tests = tests(&fits);
     if let (Some(path), [two]) = (&args.picture, beside.as_slice()) {
         let names = [first.name.as_str(), two.other.name.as_str()];
         let figure = fedirt_figures::difficulties(&first.fit, &two.other.fit, names, two.link.as_ref());
@@ -78,6 +76,18 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode, CliError> {
         stdout::print(&as_text(&fits, &tests, &beside))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tests of neighbours, or why there is none, and of all other pairs of which one model is a special case of the other.
+fn tests(fits: &[Named]) -> Vec<Test<'_>> {
+    let pairs = fits.iter().enumerate().flat_map(|(at, one)| {
+        fits[at + 1..].iter().enumerate().map(move |(between, other)| (between == 0, one, other))
+    });
+    pairs
+        .map(|(neighbours, one, other)| (neighbours, (one, other, likelihood_ratio(&one.fit, &other.fit))))
+        .filter(|(neighbours, (.., result))| *neighbours || result.is_ok())
+        .map(|(_, test)| test)
+        .collect()
 }
 
 fn refused(name: &str, error: LinkError) -> CliError {

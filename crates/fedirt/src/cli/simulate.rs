@@ -2,7 +2,9 @@
 
 use crate::args::SimulateArgs;
 use crate::error::CliError;
-use fedirt_data::files::replace;
+use crate::interrupt::{INTERRUPTED, Stopped};
+use crate::output::{self, stderr};
+use fedirt_data::files::{FileError, FileSet, replace};
 use fedirt_model::responses::MISSING;
 use fedirt_model::simulate::{MIXED, Missing, SiteEffects, SiteRows, Spec, Truth};
 use std::io::Write;
@@ -12,26 +14,46 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &SimulateArgs) -> Result<ExitCode, CliError> {
     let spec = spec(args);
     let truth = Truth::draw(&spec).map_err(CliError::because)?;
+    output::be_quiet(args.quiet);
     let folder = &args.out;
-    std::fs::create_dir_all(folder).map_err(CliError::file(folder))?;
     let responses: Vec<PathBuf> = if args.per_site {
         truth.sites.iter().map(|s| folder.join(format!("{}.csv", s.name))).collect()
     } else {
         vec![folder.join("responses.csv")]
     };
-    if args.per_site {
-        write_sites(&responses, &spec, &truth)?;
-    } else {
-        replace(&responses[0], |out| {
-            header(out, &truth, true)?;
-            (0..truth.sites.len()).try_for_each(|k| site(out, &spec, &truth, k, true))
+    let mut set = FileSet::prepare(folder)?;
+    let stopped = Stopped::watch();
+    if let Err(error) = write(&mut set, &stopped, &responses, args, (&spec, &truth)) {
+        if stopped.is_set() {
+            stderr::note("interrupted; nothing was written");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        return Err(error.into());
+    }
+    set.place()?;
+    output::stdout::print(&report(args, &spec, &truth, &responses))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes all files beside their places; Ctrl-C is an error.
+fn write(
+    set: &mut FileSet,
+    stopped: &Stopped,
+    responses: &[PathBuf],
+    args: &SimulateArgs,
+    (spec, truth): (&Spec, &Truth),
+) -> Result<(), FileError> {
+    for (k, path) in responses.iter().enumerate() {
+        set.add(path, |out| {
+            header(out, truth, !args.per_site)?;
+            let sites = if args.per_site { k..k + 1 } else { 0..truth.sites.len() };
+            sites
+                .into_iter()
+                .try_for_each(|k| site(&mut stopped.guard(&mut *out), spec, truth, k, !args.per_site))
         })?;
     }
-    let (document, items) = (folder.join("truth.json"), folder.join("truth_items.csv"));
-    replace(&document, |out| write_truth(out, &spec, &truth))?;
-    replace(&items, |out| write_items(out, &truth))?;
-    crate::output::stdout::print(&report(args, &spec, &truth, &responses))?;
-    Ok(ExitCode::SUCCESS)
+    set.add(&args.out.join("truth.json"), |out| write_truth(out, spec, truth))?;
+    set.add(&args.out.join("truth_items.csv"), |out| write_items(out, truth))
 }
 
 /// A file for each site.

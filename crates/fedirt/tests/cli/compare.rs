@@ -17,6 +17,13 @@ fn nested_models_are_tested_and_others_are_not() {
     // Six slopes instead of one SD of ability.
     assert_eq!(found["tests"][0]["df"], 5);
     assert_eq!(found["tests"][1]["not_available"], "the models have the same number of parameters");
+    // Any pair of which one is a special case of the other is tested, and neighbours are told of in any case.
+    let (out, _) = bench.expect(0, "compare rasch/fit.json grm/fit.json gpcm/fit.json --json");
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let tests: Vec<_> =
+        found["tests"].as_array().unwrap().iter().map(|t| (&t["fits"][1], &t["df"])).collect();
+    assert_eq!(tests.len(), 3, "{tests:?}");
+    assert_eq!(tests[1], (&"gpcm".into(), &5.into()));
     let (out, _) = bench.expect(0, "compare rasch/fit.json gpcm/fit.json");
     assert!(out.contains("Likelihood ratio of rasch and gpcm: X2 = ") && out.contains("df = 5"), "{out}");
     assert!(out.contains("Nothing is linked"), "{out}");

@@ -65,3 +65,46 @@ fn an_interrupted_fit_writes_everything_or_nothing() {
     assert_eq!(names(&bench.path("whole")), complete);
     assert_eq!(std::fs::read(bench.path("whole/items.csv")).unwrap(), before);
 }
+
+/// A simulation that is interrupted leaves no file, no part of one, and no folder that was made for it.
+#[test]
+fn an_interrupted_simulation_writes_everything_or_nothing() {
+    let bench = Bench::new();
+    let simulate = |out: &str| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("fedirt"));
+        command.args([
+            "simulate",
+            "--sites",
+            "3",
+            "--students",
+            "20000",
+            "--items",
+            "40",
+            "--seed",
+            "1",
+            "--per-site",
+        ]);
+        command.args(["--quiet", "--out"]).arg(bench.path(out)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let begun = Instant::now();
+    let whole = simulate("whole").output().unwrap();
+    let duration = begun.elapsed();
+    assert!(whole.status.success() && whole.stdout.is_empty() && whole.stderr.is_empty(), "{whole:?}");
+    let complete = names(&bench.path("whole"));
+    assert_eq!(complete.len(), 5, "{complete:?}");
+    let mut nothing = 0;
+    for part in 1..6u32 {
+        let out = format!("out{part}");
+        let ended = interrupted(simulate(&out).spawn().unwrap(), duration * part / 6);
+        let found = names(&bench.path(&out));
+        match ended.status.code() {
+            Some(0) => assert_eq!(found, complete),
+            // `None`: the signal came before the program had begun to write.
+            Some(130) | None => assert!(found.is_empty() && !bench.path(&out).exists(), "{found:?}"),
+            other => panic!("{other:?}"),
+        }
+        nothing += u32::from(found.is_empty());
+    }
+    assert!(nothing > 0, "none of the runs was interrupted");
+}

@@ -50,7 +50,9 @@ fn one_student_changes_nothing_exact() {
             // Which items lean on the prior, and how many rows are complete, follows from the noisy sums.
             fit["privacy"]["error_sources"].take();
             let warnings = fit["warnings"].as_array_mut().expect("warnings");
-            warnings.retain(|warning| warning["code"] != "leans_on_prior" && warning["code"] != "incomplete_rows");
+            warnings.retain(|warning| {
+                warning["code"] != "leans_on_prior" && warning["code"] != "incomplete_rows"
+            });
             let fit = exact_part(&fit);
             assert!(!bench.read("out/report.html").contains("no answer at all"));
             results.push(fit);

@@ -93,3 +93,35 @@ fn a_full_disk_leaves_nothing_half_written() {
     bench.expect(2, &format!("fit all.csv --site school --out {}", new.display()));
     assert!(!new.exists());
 }
+
+/// `--quiet`: files and exit status say it all; JSON and what can be read only once are still printed.
+#[test]
+fn quiet_commands_print_nothing() {
+    let bench = Bench::simulated();
+    bench.expect(0, "simulate --sites 3 --students 60 --items 5 --seed 1 --out sim --quiet");
+    bench.expect(0, "fit sim/responses.csv --site site --id id --model rasch --out rasch --quiet");
+    bench.expect(0, "fit sim/responses.csv --site site --id id --out 2pl --quiet");
+    for command in [
+        "simulate --sites 3 --students 60 --items 5 --seed 1 --out sim --quiet",
+        "compare rasch/fit.json 2pl/fit.json --quiet",
+        "compare rasch/fit.json 2pl/fit.json --picture picture.svg --quiet",
+        "privacy epsilon --noise 22.3 --rounds 100 --quiet",
+        "privacy --quiet noise --epsilon 1 --rounds 2",
+        "privacy plan --sites 5 --students 100 --items 5 --epsilon 1 --out forecast --quiet",
+        "sensitivity sim/responses.csv --site site --id id --sites --no-diagnostics --quiet",
+        "coordinator init hub --study s --sites a,b,c --items-from sim/responses.csv --ignore id,site --students 400 --quiet",
+        "coordinator status hub --quiet",
+        "site --home office init --quiet",
+        "site --home office status --quiet",
+        "site --home office ledger --quiet",
+    ] {
+        let (out, err) = bench.expect(0, command);
+        assert!(out.is_empty(), "{command}: {out}");
+        assert!(!err.contains("note:"), "{command}: {err}");
+    }
+    assert!(bench.path("picture.svg").exists() && bench.path("forecast/forecast.json").exists());
+    let (out, _) = bench.expect(0, "privacy epsilon --noise 22.3 --rounds 100 --json --quiet");
+    assert!(out.starts_with('{'), "{out}");
+    let (out, _) = bench.expect(0, "coordinator access hub add eva --quiet");
+    assert!(!out.trim().is_empty(), "a key is printed once");
+}

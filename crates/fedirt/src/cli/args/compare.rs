@@ -40,6 +40,9 @@ pub(crate) struct CompareArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Print no tables or notes: files and exit status say it all
+    #[arg(long, conflicts_with = "json")]
+    pub quiet: bool,
 }
 
 const EXAMPLES: &str = "Examples:

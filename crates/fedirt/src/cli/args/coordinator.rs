@@ -12,6 +12,9 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CoordinatorArgs {
+    /// Print no tables or notes: files and exit status say it all
+    #[arg(long, global = true)]
+    pub quiet: bool,
     #[command(subcommand)]
     pub command: CoordinatorCommand,
 }

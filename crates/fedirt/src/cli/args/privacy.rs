@@ -11,6 +11,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct PrivacyArgs {
+    /// Print no tables or notes: files and exit status say it all
+    #[arg(long, global = true)]
+    pub quiet: bool,
     #[command(subcommand)]
     pub command: PrivacyCommand,
 }

@@ -48,6 +48,9 @@ pub(crate) struct SimulateArgs {
     /// Folder for the responses, truth.json and truth_items.csv; files of these names are replaced
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// Print no tables or notes: files and exit status say it all
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 const EXAMPLES: &str = "Examples:

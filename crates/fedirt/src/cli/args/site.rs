@@ -14,6 +14,9 @@ pub(crate) struct SiteArgs {
     /// The site's home folder: policy, ledger, keys and studies
     #[arg(long, value_name = "DIR", default_value = "fedirt-site", global = true)]
     pub home: PathBuf,
+    /// Print no tables or notes: files and exit status say it all
+    #[arg(long, global = true)]
+    pub quiet: bool,
     #[command(subcommand)]
     pub command: SiteCommand,
 }

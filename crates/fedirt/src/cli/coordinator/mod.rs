@@ -12,13 +12,14 @@ pub(crate) use access::AccessArgs;
 
 use crate::args::{CoordinatorArgs, CoordinatorCommand, CoordinatorInviteArgs};
 use crate::error::CliError;
-use crate::output::{stderr, stdout};
+use crate::output::{self, stderr, stdout};
 use fedirt_coordinator::store::OperatorInput;
 use fedirt_coordinator::{Error, Folder, invite, operator};
 use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &CoordinatorArgs) -> Result<ExitCode, CliError> {
+    output::be_quiet(args.quiet);
     match &args.command {
         CoordinatorCommand::Init(args) => init::run(args)?,
         CoordinatorCommand::Start(args) => start::run(args)?,

@@ -4,7 +4,7 @@ use super::origin::Origin;
 use super::{opened, rules};
 use crate::args::SensitivityArgs;
 use crate::error::CliError;
-use crate::output::{stderr, stdout};
+use crate::output::{self, stderr, stdout};
 use crate::progress::Progress;
 use crate::terminal::style;
 use crate::terminal::table::{Column, Table};
@@ -47,6 +47,7 @@ pub(crate) fn run(args: &SensitivityArgs) -> Result<ExitCode, CliError> {
         let text = serde_json::to_string_pretty(&as_json(&found));
         stdout::print_raw(&format!("{}\n", text.expect("numbers and names are JSON")))?;
     } else {
+        output::be_quiet(args.quiet);
         stdout::print(&as_text(&found))?;
     }
     let all = found.variants.iter().map(|variant| &variant.fit).chain([&found.base]);

@@ -16,12 +16,16 @@ pub(crate) fn warning(text: &str) {
 
 /// Prints a note.
 pub(crate) fn note(text: &str) {
-    line("note", style::FAINT, text);
+    if !super::quiet() {
+        line("note", style::FAINT, text);
+    }
 }
 
 /// Prints where a command is.
 pub(crate) fn progress(text: &str) {
-    line("progress", style::FAINT, text);
+    if !super::quiet() {
+        line("progress", style::FAINT, text);
+    }
 }
 
 /// Prints that the calibration did not converge.

@@ -53,17 +53,16 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
     let sound = lines.iter().all(|line| line.findings.is_empty());
     let complete = caught.iter().all(|fault| !fault.by.is_empty());
     let passed = sound && complete && alarms.is_empty();
-    let text = if args.json {
+    if args.json {
         let document = json!({
             "epsilon": EPSILON, "sites": SITES, "runs": args.runs, "first_seed": args.first,
             "checks": lines, "planted": caught, "seeds": args.seeds, "runs_per_seed": few,
             "false_alarms": alarms, "passed": passed,
         });
-        format!("{document}\n")
+        stdout::print_raw(&format!("{document}\n"))?;
     } else {
-        report(args, &lines, &caught, few, &alarms, passed)
-    };
-    stdout::print_raw(&text)?;
+        stdout::print(&report(args, &lines, &caught, few, &alarms, passed))?;
+    }
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 

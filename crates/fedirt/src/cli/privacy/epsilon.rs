@@ -70,7 +70,7 @@ pub(super) fn of_noise(args: &EpsilonArgs) -> Result<ExitCode, CliError> {
         "Noise multiplier {}, sampling rate {}, {} rounds\n\n",
         args.noise, sampling.rate, sampling.rounds
     );
-    stdout::print_raw(&(heading + &account.lines(delta) + &drawn(sampling)))?;
+    stdout::print(&(heading + &account.lines(delta) + &drawn(sampling)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -96,7 +96,7 @@ pub(super) fn noise_for(args: &NoiseArgs) -> Result<ExitCode, CliError> {
         "Noise multiplier {multiplier:.6} for {} rounds at sampling rate {}\n\n",
         sampling.rounds, sampling.rate
     );
-    stdout::print_raw(&(heading + &account.lines(delta) + &drawn(sampling)))?;
+    stdout::print(&(heading + &account.lines(delta) + &drawn(sampling)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use unicode_width::UnicodeWidthStr;
 
 pub(crate) fn run(args: &PrivacyArgs) -> Result<ExitCode, CliError> {
+    crate::output::be_quiet(args.quiet);
     match &args.command {
         PrivacyCommand::Epsilon(args) => epsilon::of_noise(args),
         PrivacyCommand::Noise(args) => epsilon::noise_for(args),

@@ -3,12 +3,13 @@
 use super::columns;
 use crate::args::PlanArgs;
 use crate::error::CliError;
+use crate::interrupt::Kept;
 use crate::output::stdout;
 use crate::progress::Progress;
 use crate::usage::{GuessProblem, UsageError};
 use fedirt::privacy;
 use fedirt_coordinator::forecast::{heading, picture};
-use fedirt_data::files;
+use fedirt_data::files::{self, ResultFolder};
 use fedirt_data::{FixedItem, Input, Steps};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items;
@@ -24,10 +25,8 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     let mut epsilons = args.epsilon.clone();
     epsilons.sort_by(f64::total_cmp);
     epsilons.dedup();
-    if let Some(folder) = &args.out {
-        // The folder is made before the computation.
-        std::fs::create_dir_all(folder).map_err(CliError::file(folder))?;
-    }
+    // The folder is made before the computation, and goes again where Ctrl-C ends it.
+    let folder = args.out.as_deref().map(ResultFolder::prepare).transpose()?.map(Kept::new);
     let progress = Progress::new();
     progress.say("computing the forecast");
     let forecast = privacy::plan(&planned, guess.as_ref(), &epsilons)?;
@@ -39,11 +38,12 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
         "sites": planned.sites.len(), "items": planned.items.len(), "effects": planned.effects.name(),
         "delta": planned.delta, "colluders": planned.colluders, "outlook": found, "remarks": remarks,
     });
-    if let Some(folder) = &args.out {
-        let text = format!("{document:#}\n");
-        files::replace(&folder.join("forecast.json"), |out| out.write_all(text.as_bytes()))?;
-        let svg = picture(&planned, &found).standalone();
-        files::replace(&folder.join("forecast.svg"), |out| out.write_all(svg.as_bytes()))?;
+    if let Some(folder) = folder {
+        let (text, svg) = (format!("{document:#}\n"), picture(&planned, &found).standalone());
+        folder.write(|folder| {
+            files::replace(&folder.path().join("forecast.json"), |out| out.write_all(text.as_bytes()))?;
+            Ok(files::replace(&folder.path().join("forecast.svg"), |out| out.write_all(svg.as_bytes()))?)
+        })?;
     }
     if args.json {
         stdout::print_raw(&format!("{document}\n"))?;
@@ -56,7 +56,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     if let Some(folder) = &args.out {
         text += &format!("\nWrote forecast.json and forecast.svg to {}\n", folder.display());
     }
-    stdout::print_raw(&text)?;
+    stdout::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,7 +13,7 @@ mod state;
 
 use crate::args::{SiteArgs, SiteCommand};
 use crate::error::CliError;
-use crate::output::stdout;
+use crate::output::{self, stdout};
 use crate::terminal;
 use crate::terminal::text::wrap;
 use fedirt_agent::{AgentError, Home, Https, Study};
@@ -21,6 +21,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &SiteArgs) -> Result<ExitCode, CliError> {
+    output::be_quiet(args.quiet);
     match &args.command {
         SiteCommand::Init => enrol::init(&args.home),
         SiteCommand::Enrol(enrol) => enrol::enrol(&home(args)?, enrol),
