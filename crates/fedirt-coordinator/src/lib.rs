@@ -29,6 +29,7 @@ pub mod logs;
 pub mod mailbox;
 pub mod metrics;
 pub mod operator;
+pub mod repeat;
 pub mod results;
 pub mod server;
 pub mod settings;

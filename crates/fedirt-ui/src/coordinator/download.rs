@@ -1,6 +1,6 @@
 //! Downloads: tables, the fit, the report, the plan, the command that repeats the fit, the audit bundle.
 
-use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, repeat, words};
+use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, frame, words};
 use crate::{Frame, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use fedirt_coordinator::history;
+use fedirt_coordinator::{history, repeat};
 use fedirt_data::results::{WorkbookError, workbook};
 use std::sync::Arc;
 
@@ -128,9 +128,9 @@ fn content(
     let past = || history::read(&app.folder, name);
     match file {
         "plan.toml" => Ok(seen.study.plan.to_vec()),
-        "codebook.csv" => Ok(repeat::codebook(&seen.plan).into_bytes()),
-        "fixed_items.csv" => Ok(repeat::fixed_items(&seen.plan).into_bytes()),
-        "booklets.csv" => Ok(repeat::booklets(&seen.plan).into_bytes()),
+        "codebook.csv" | "fixed_items.csv" | "booklets.csv" => repeat::file(&seen.plan, file)
+            .map(String::into_bytes)
+            .ok_or_else(|| DownloadError::NotThere(file.to_owned())),
         "repeat.sh" => Ok(repeat::script(&seen.plan).into_bytes()),
         "history.csv" => Ok(history::csv(&past()?.entries).into_bytes()),
         "fit.xlsx" => {

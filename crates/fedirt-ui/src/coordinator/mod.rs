@@ -15,7 +15,6 @@ mod live;
 mod plan_form;
 mod plan_items;
 mod privacy;
-mod repeat;
 mod results;
 mod roster;
 mod serve;

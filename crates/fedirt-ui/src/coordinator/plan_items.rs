@@ -86,7 +86,7 @@ pub(super) fn as_codebook(form: &Form) -> Option<String> {
     }
     let mut out = String::from("item,categories,model\n");
     for item in columns(form).ok()? {
-        out += &format!("{},{},\n", super::repeat::cell(&item.name), item.categories.len());
+        out += &format!("{},{},\n", fedirt_coordinator::repeat::cell(&item.name), item.categories.len());
     }
     Some(out)
 }

@@ -1,6 +1,6 @@
 //! A coordinator and three sites as programs of their own, over loopback TLS.
 
-use crate::common::Bench;
+use crate::common::{Bench, assert_close};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -72,9 +72,10 @@ fn set_up(mode: &str, change: impl Fn(String) -> String) -> (Bench, Program) {
     (bench, coordinator)
 }
 
-/// All sites join, and the study comes to its end.
-fn run(bench: &Bench) {
-    let join = |site| format!("site --home home-{site} join bank {site}.csv --population pupils --yes");
+/// All sites join with further flags, and the study comes to its end.
+fn run(bench: &Bench, flags: &str) {
+    let join =
+        |site| format!("site --home home-{site} join bank {site}.csv --population pupils --yes {flags}");
     let mut sites: Vec<Program> = SITES.iter().map(|site| Program::start(bench, &join(site))).collect();
     let since = Instant::now();
     for (site, program) in SITES.iter().zip(&mut sites) {
@@ -100,7 +101,7 @@ fn a_study_that_reaches_max_rounds_has_results_at_the_coordinator_and_at_the_sit
             short
         };
         let (bench, _coordinator) = set_up(mode, few);
-        run(&bench);
+        run(&bench, "");
         let since = Instant::now();
         while !bench.path("centre/results/bank/fit.json").exists() {
             assert!(since.elapsed() < Duration::from_secs(60), "{mode}: no results at the coordinator");
@@ -127,12 +128,97 @@ fn a_study_that_reaches_max_rounds_has_results_at_the_coordinator_and_at_the_sit
     }
 }
 
+/// From the plan to the script, and from the script to the same fit: what the plan says about population, groups, checks and grid
+/// is in the command.
+#[test]
+fn a_study_is_repeated_by_its_script() {
+    let change = |plan: String| {
+        let changed = plan.replacen("effects = \"fixed\"", "effects = \"none\"", 1);
+        let changed = changed.replacen("nodes = 61", "nodes = 41", 1);
+        let changed = changed.replacen("compare_sites = false", "compare_sites = true", 1);
+        let groups = "[groups]\nquestion = \"Sex\"\nnames = [\"girl\", \"boy\"]\n\n[publish]";
+        changed.replacen("[publish]", groups, 1)
+    };
+    let (bench, coordinator) = set_up("plain", change);
+    for site in SITES {
+        let text = bench.read(&format!("{site}.csv"));
+        let group = |(at, line): (usize, &str)| match at {
+            0 => format!("{line},group\n"),
+            at => format!("{line},{}\n", ["girl", "boy", "boy"][at % 3]),
+        };
+        bench.write(&format!("{site}.csv"), text.lines().enumerate().map(group).collect::<String>());
+    }
+    run(&bench, "--group group");
+    let since = Instant::now();
+    while !bench.path("centre/results/bank/fit.json").exists() {
+        assert!(since.elapsed() < Duration::from_secs(60), "no results at the coordinator");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(coordinator);
+    bench.expect(0, "coordinator export centre bank --out export");
+    for site in SITES {
+        std::fs::copy(bench.path(&format!("{site}.csv")), bench.path(&format!("export/{site}.csv")))
+            .expect("the file can be copied");
+    }
+    let mut shell = Command::new("sh");
+    shell.arg("repeat.sh").env("FEDIRT", env!("CARGO_BIN_EXE_fedirt")).current_dir(bench.path("export"));
+    let output = shell.output().expect("there is a shell");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (there, here) = (bench.json("export/fit.json"), bench.json("export/repeated/fit.json"));
+    for part in ["items", "loglik", "npar", "n", "quadrature", "latent"] {
+        assert_close(&there[part], &here[part], 1e-6, part);
+    }
+    assert_close(
+        &there["diagnostics"]["reliability"],
+        &here["diagnostics"]["reliability"],
+        1e-6,
+        "reliability",
+    );
+    assert_eq!(here["latent"]["groups"].as_array().map(Vec::len), Some(2), "{}", here["latent"]);
+    assert!(here["diagnostics"]["dif"].is_array(), "{}", here["diagnostics"]);
+}
+
+/// A site looks at its own file before it takes part: a workbook gives the numbers of the same answers as text, and a code that the
+/// plan does not have is a question with its place.
+#[test]
+fn a_site_checks_ordinary_files_over_the_network() {
+    let (bench, _coordinator) = set_up("secure", |plan| plan);
+    let text = bench.read("north.csv");
+    let mut workbook = rust_xlsxwriter::Workbook::new();
+    let sheet = workbook.add_worksheet();
+    for (row, line) in (0..).zip(text.lines()) {
+        for (column, cell) in (0..).zip(line.split(',')).filter(|(_, cell)| !cell.is_empty()) {
+            match cell.parse::<f64>() {
+                Ok(number) => sheet.write(row, column, number),
+                Err(_) => sheet.write(row, column, cell),
+            }
+            .expect("a cell can be written");
+        }
+    }
+    workbook.save(bench.path("north.xlsx")).expect("a workbook can be written");
+    bench.write("semicolons.csv", text.replace(',', ";"));
+    let preview =
+        |file: &str| bench.expect(0, &format!("site --home home-north preview bank {file} --json")).0;
+    let right = preview("north.csv");
+    assert_eq!(preview("north.xlsx"), right);
+    assert_eq!(preview("semicolons.csv"), right);
+    let nine = text.replacen("\n1,", "\n9,", 1);
+    let line = nine.lines().position(|line| line.starts_with("9,")).expect("a nine") + 1;
+    bench.write("nine.csv", nine);
+    let (out, err) = bench.expect(2, "site --home home-north preview bank nine.csv --json");
+    assert!(out.is_empty() && err.contains("nine.csv") && err.contains(&format!("line {line}")), "{err}");
+    assert!(err.contains("M1") && err.contains("--missing 9"), "{err}");
+    bench.write("spelt.csv", text.replacen("M1", "m_1", 1));
+    let (_, err) = bench.expect(2, "site --home home-north preview bank spelt.csv");
+    assert!(err.contains("m_1") && err.contains("M1") && err.contains("--map FILE"), "{err}");
+}
+
 /// What a hostile coordinator did to the built program, one after the other: it gives the schools other names, leaves an item out
 /// of the plan, waits until a student has left, and asks for noisy sums of students whose exact sums it has.
 #[test]
 fn a_coordinator_that_renames_and_leaves_out_learns_nothing_more() {
     let (bench, _first) = set_up("secure", |plan| plan);
-    run(&bench);
+    run(&bench, "");
     // The same schools under other names, an item less; in one school a student has left.
     let plan = "--study again --sites nord,sud,ouest --items-from north.csv --mode secure --students 370";
     let shorter = |plan: String| {

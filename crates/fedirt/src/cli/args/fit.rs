@@ -212,6 +212,15 @@ pub(crate) struct FitArgs {
     /// With --private: what is summed, at the same ε; optimal has the smaller error [default: optimal]
     #[arg(long, requires = "private", value_name = "NAME", value_parser = choices(MECHANISMS, PrivateMechanism::name), help_heading = "Privacy")]
     pub mechanism: Option<PrivateMechanism>,
+    /// With --private: SD of difficulties before any data [default: 2]
+    #[arg(
+        long,
+        requires = "private",
+        value_name = "SD",
+        allow_hyphen_values = true,
+        help_heading = "Privacy"
+    )]
+    pub difficulty_sd: Option<f64>,
     /// Quadrature nodes [default: 61, or 21 with --quadrature paper]
     #[arg(
         long,
@@ -238,6 +247,9 @@ pub(crate) struct FitArgs {
     /// Maximum number of rounds [default: 300]; with fedirt-dp the planned rounds [default: 100]
     #[arg(long, value_name = "R", help_heading = "Estimation")]
     pub max_rounds: Option<usize>,
+    /// Sets of starting values that are compared; with 1, --secure sends less in its second round [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2), help_heading = "Estimation")]
+    pub starts: Option<u8>,
     /// Number of threads [default: all cores]; results do not depend on it
     #[arg(long, value_name = "T", help_heading = "Estimation")]
     pub threads: Option<usize>,

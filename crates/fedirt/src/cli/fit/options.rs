@@ -95,7 +95,7 @@ fn mode(args: &FitArgs) -> FitMode {
             booklets: Vec::new(),
             method: PrivateMethod {
                 mechanism: args.mechanism.unwrap_or(usual.method.mechanism),
-                ..usual.method
+                difficulty_sd: args.difficulty_sd.unwrap_or(usual.method.difficulty_sd),
             },
         });
     }
@@ -109,7 +109,7 @@ fn settings(args: &FitArgs) -> Settings {
         algorithm: args.algorithm.kind().unwrap_or(defaults.algorithm),
         tolerance: args.tolerance(),
         max_rounds: args.max_rounds.unwrap_or(defaults.max_rounds),
-        starts: defaults.starts,
+        starts: args.starts.map_or(defaults.starts, usize::from),
         local_epochs: args.local_epochs.unwrap_or(defaults.local_epochs),
         client_fraction: args.client_fraction.unwrap_or(defaults.client_fraction),
         learning_rate: args.learning_rate.unwrap_or(defaults.learning_rate),

@@ -78,6 +78,11 @@ fn privacy(args: &FitArgs) -> Vec<UsageError> {
             "a number of 0 or more is needed, and --effects none",
         ));
     }
+    if let Some(sd) = args.difficulty_sd
+        && !(sd.is_finite() && sd > 0.0)
+    {
+        problems.push(UsageError::value("--difficulty-sd", sd, "a number above 0 is needed"));
+    }
     if let Some(clip) = args.clip
         && !(clip.is_finite() && clip > 0.0)
     {
@@ -124,6 +129,7 @@ fn privacy(args: &FitArgs) -> Vec<UsageError> {
             "--publish-effects",
             "this belongs to --secure; effects of private fits have noise, and are published",
         ),
+        (args.starts.is_some(), "--starts", "private fits have starting values of their own"),
         (args.seed.is_some(), "--seed", "the noise must come from the operating system"),
         (args.fixed_items.is_some(), "--fixed-items", "private fits do not support fixed items"),
         (
