@@ -99,6 +99,20 @@ fn refusals_say_the_figures() {
     );
 }
 
+/// What each round sets aside for noise in integers is foreseen for the whole run, before the first round spends anything.
+#[test]
+fn a_run_whose_reserve_does_not_reach_is_refused_before_it_begins() {
+    let (ledger, _) = of([opening(budget(2.0))]);
+    // 2η may come to a millionth of ε: one round of this fits, and two do not.
+    let slack = Slack { eta: 1.2e-6, kappa: 0.0 };
+    assert!(ledger.fits(&pupils(), &[(0.01, slack)]).is_ok());
+    let refusal = ledger.fits(&pupils(), &[(0.01, slack); 2]).unwrap_err();
+    assert!(matches!(refusal, LedgerRefusal::Slack { eta, .. } if eta > 2e-6), "{refusal}");
+    let (reserve, beyond) = (Slack { eta: 0.0, kappa: 1e-10 }, Slack { eta: 0.0, kappa: 2e-10 });
+    assert!(ledger.fits(&pupils(), &[(0.01, reserve)]).is_ok());
+    assert!(ledger.fits(&pupils(), &[(0.01, beyond)]).is_err());
+}
+
 #[test]
 fn debits_need_an_account_a_price_and_a_new_attempt() {
     let (mut ledger, mut text) = of([]);
