@@ -4,8 +4,10 @@ use super::AgentError;
 use super::responses::OwnResponses;
 use super::study::Study;
 use fedirt_model::private::MissingAnswers;
+use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
+use fedirt_protocol::forecast;
 use fedirt_protocol::plan::WHAT_SECURE_KEEPS;
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::preview;
@@ -67,9 +69,19 @@ pub fn preview(study: &Study, own: &OwnResponses, policy: &Policy) -> Result<Pre
         remarks: {
             let booklets = study.terms.private.as_ref().map_or(&[][..], |p| &p.booklets);
             let mut remarks = remarks(study, &declaration, incomplete_rows(booklets, &own.table));
+            remarks.extend(unequal_weights(&own.table));
             remarks.extend(rare_groups(&terms.plan.groups, own.table.groups(), &declaration, policy));
             remarks
         },
+    })
+}
+
+/// With very unequal weights a site's students tell as much as (Σw)²/Σw² of equal weight (Kish 1965, section 11.7).
+fn unequal_weights(table: &ResponseTable) -> Option<String> {
+    let (sum, squares) = table.weight_moments();
+    let (students, effective) = (table.students() as f64, sum * sum / squares);
+    (effective < 0.5 * students).then(|| {
+        format!("Weights are very unequal: these {students:.0} students tell as much as {effective:.0} of equal weight.")
     })
 }
 
@@ -114,6 +126,7 @@ fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
             ),
         ),
     }
+    remarks.extend(forecast::in_words(&study.plan));
     if study.plan.pooled_rows_may_be_inferred() {
         remarks.push(
             "The pooled rows may be inferred: with 12 items or fewer, or fewer than 1000 students, the sums can determine \

@@ -1,5 +1,10 @@
 //! Forecasts of private studies, before any privacy budget is spent.
 
+use crate::fit::Prepared;
+use fedirt_model::centre::ItemPlan;
+use fedirt_model::exchange::Effects;
+use fedirt_model::items::default_model;
+
 /// ```
 /// use fedirt::privacy::{Errors, Expected, Guess, Outlook, PrivateRefusal, PlannedStudy, plan};
 /// use fedirt::{Effects, MissingAnswers, PrivateMethod};
@@ -76,4 +81,44 @@ pub fn plan(
     let outlook = fedirt_protocol::forecast::outlook(planned, guess, epsilons)?;
     let remarks = fedirt_protocol::forecast::remarks(planned, &outlook);
     Ok(Forecast { outlook, remarks })
+}
+
+impl Prepared {
+    /// What a private fit can be expected to tell, from its sizes and its noise alone: no answer is looked at, and nothing is spent.
+    /// `None` for other fits, and for fits so large that it would take minutes.
+    ///
+    /// ```
+    /// use fedirt::{FitMode, FitOptions, Input, PrivateOptions, ReadOptions, prepare, read};
+    ///
+    /// let text = format!("I1,I2,I3\n{}", "1,1,0\n0,1,0\n1,0,0\n1,1,1\n".repeat(25));
+    /// let responses = read([Input::new("north.csv", text.as_bytes())], &ReadOptions::default())?;
+    /// let private = FitMode::Private(PrivateOptions { epsilon: 1.0, ..PrivateOptions::default() });
+    /// let prepared = prepare(&responses, &FitOptions { mode: private, ..FitOptions::default() })?;
+    /// let forecast = prepared.forecast()?.expect("a small private fit");
+    /// assert!(forecast.outlook.private[0].over_no_noise > 1.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn forecast(&self) -> Result<Option<Forecast>, PrivateRefusal> {
+        let Some(terms) = &self.setting.private else { return Ok(None) };
+        let item = |item: &ItemPlan| {
+            let categories = item.codes.as_ref().map_or(2, Vec::len);
+            (item.model.clone().unwrap_or_else(|| default_model(categories).name().to_owned()), categories)
+        };
+        let planned = PlannedStudy {
+            items: self.plan.items.iter().map(item).collect(),
+            sites: self.sites.iter().map(|(name, table)| (name.clone(), table.students() as u64)).collect(),
+            effects: if self.sites.len() < 2 { Effects::None } else { self.plan.effects },
+            site_sd: terms.site_sd,
+            missing: terms.missing,
+            booklets: terms.booklets.clone(),
+            mixture: terms.mixture,
+            method: terms.method,
+            delta: terms.delta,
+            colluders: self.setting.colluders,
+        };
+        if planned.is_large() {
+            return Ok(None);
+        }
+        Ok(Some(plan(&planned, None, &[terms.epsilon])?))
+    }
 }

@@ -10,6 +10,7 @@ pub use sites::{EPSILON, SITES, Sites};
 
 use crate::private::PrivateRefusal;
 use faults::Planted;
+use fedirt_model::private::{PrivateMechanism, PrivateMethod};
 use fedirt_privacy::audit::{
     ALARM, Check, Claim, Effort, Finding, RowId, Rows, Subject, Transcript, coupling, noise, norm, two_worlds,
 };
@@ -204,9 +205,10 @@ const MACHINES: (usize, u64) = (4, 1_000);
 
 /// The product's own machines: each site's share of the noise in a first and in a repeated attempt, and everything else
 /// that leaves, from the declaration to the result.
-pub fn machines(effort: Effort) -> Result<Vec<AuditLine>, PrivateRefusal> {
+pub fn machines(mechanism: PrivateMechanism, effort: Effort) -> Result<Vec<AuditLine>, PrivateRefusal> {
     let (sites, most) = MACHINES;
-    let mut machines = Machines::of(&Sites::of(sites, 1)?);
+    let mut machines =
+        Machines::of(&Sites::with(sites, 1, PrivateMethod { mechanism, ..PrivateMethod::default() })?);
     let runs = effort.noise_runs.min(most);
     let shares = noise(&machines, runs, effort.seed);
     machines.to_the_end = true;

@@ -13,7 +13,8 @@ use crate::forecast::{PlannedStudy, StudyAtEpsilon};
 use crate::private::{Noise, PrivateRefusal, answer};
 use fedirt_model::exchange::Effects;
 use fedirt_model::private::{
-    MissingAnswers, PrivateCalibration, PrivateError, PrivateMethod, PrivateStep, RowStatistic, ScoreRequest,
+    MissingAnswers, PrivateCalibration, PrivateError, PrivateMechanism, PrivateMethod, PrivateStep,
+    RowStatistic, ScoreRequest,
 };
 use fedirt_model::responses::{MISSING, ResponseTable};
 use fedirt_privacy::accountant::{Delta, Epsilon, GaussianDp};
@@ -63,8 +64,22 @@ impl Sites {
         Self::of(SITES, COLLUDERS)
     }
 
+    /// The same with another mechanism.
+    pub fn by(mechanism: PrivateMechanism) -> Result<Self, PrivateRefusal> {
+        Self::with(SITES, COLLUDERS, PrivateMethod { mechanism, ..PrivateMethod::default() })
+    }
+
     /// The same for another number of sites, of which so many may work with the coordinator.
     pub fn of(sites: usize, colluders: usize) -> Result<Self, PrivateRefusal> {
+        Self::with(sites, colluders, PrivateMethod::default())
+    }
+
+    /// The same that sum something else.
+    pub(super) fn with(
+        sites: usize,
+        colluders: usize,
+        method: PrivateMethod,
+    ) -> Result<Self, PrivateRefusal> {
         let rows: Vec<Vec<Vec<u8>>> = (0..sites).map(rows).collect();
         let planned = PlannedStudy {
             items: ITEMS.iter().map(|(model, categories)| ((*model).to_owned(), *categories)).collect(),
@@ -74,7 +89,7 @@ impl Sites {
             missing: MissingAnswers::Counted,
             booklets: Vec::new(),
             mixture: false,
-            method: PrivateMethod::default(),
+            method,
             delta: DELTA,
             colluders,
         };

@@ -6,8 +6,10 @@ mod remarks;
 pub use planned::{PlannedStudy, StudyAtEpsilon};
 pub use remarks::{Remark, remarks};
 
+use crate::plan::{PrivacyLevel, StudyPlan};
 use crate::private::PrivateRefusal;
 use fedirt_model::private::{Expectation, Forecast, PrivateResult, typical};
+use fedirt_model::statistics::Mode;
 use serde::Serialize;
 
 /// Root mean squares of standard errors; none where there is no such parameter.
@@ -64,6 +66,31 @@ pub struct Expected {
     pub over_no_noise: f64,
     /// Standard errors from the sums alone.
     pub sums_alone: Errors,
+}
+
+impl Expected {
+    /// What results that leads one to expect, in a sentence.
+    pub fn in_words(&self) -> String {
+        let se = |name: &str, se: Option<f64>| se.map(|se| format!("{name} {se:.2}"));
+        let errors = [se("a", self.reported.a), se("b", Some(self.reported.b)), se("s", self.reported.s)];
+        let usable = if self.over_no_noise > UNUSABLE { ": unusable" } else { "" };
+        format!(
+            "{}: standard errors {}; squared errors {:.1} times those without privacy{usable}.",
+            PrivacyLevel::told(self.epsilon),
+            errors.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            self.over_no_noise
+        )
+    }
+}
+
+/// What results a private plan leads one to expect, in a sentence; none for other plans, and for those so large that it would take
+/// minutes.
+pub fn in_words(plan: &StudyPlan) -> Option<String> {
+    let epsilon = plan.privacy.as_ref().filter(|_| plan.mode == Mode::Private)?.epsilon;
+    let planned = Some(PlannedStudy::of(plan)).filter(|planned| !planned.is_large())?;
+    // A plan that cannot be is refused before anyone reads it.
+    let found = outlook(&planned, None, &[epsilon]).ok()?;
+    Some(format!("What to expect, {}", found.private.first()?.in_words()))
 }
 
 /// What to expect of a study.

@@ -1,11 +1,13 @@
 //! A private study as the protocol knows it, before there are any sites or rows.
 
+use crate::plan::{PlanItem, StudyPlan};
 use crate::private::{Noise, PrivateRefusal, PrivateTerms, noise};
 use crate::terms::{Deadlines, OnLoss, Terms};
 use crate::{SiteId, StudyId};
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::design::{Design, DesignItem, MAX_CATEGORIES};
 use fedirt_model::exchange::Effects;
+use fedirt_model::items::default_model;
 use fedirt_model::private::{MissingAnswers, PrivateError, PrivateMethod, PrivatePlan};
 use fedirt_model::quadrature::GridSpec;
 use fedirt_model::statistics::Mode;
@@ -35,6 +37,45 @@ pub struct PlannedStudy {
     /// Sites that may work with the coordinator.
     pub colluders: usize,
 }
+
+impl PlannedStudy {
+    /// A plan as a forecast wants it: students spread evenly over its sites.
+    pub fn of(plan: &StudyPlan) -> Self {
+        let item = |item: &PlanItem| {
+            let categories = item.categories.len();
+            let model = item.model.clone().unwrap_or_else(|| default_model(categories).name().to_owned());
+            (model, categories)
+        };
+        let sites = plan.cohort.sites.len().max(1) as u64;
+        let students = plan.cohort.expected_students.max(sites);
+        let privacy = plan.privacy.as_ref();
+        let place = |name: &String| plan.items.iter().position(|item| item.name == *name);
+        let alone = plan.model.effects == Effects::None || sites < 2;
+        Self {
+            items: plan.items.iter().map(item).collect(),
+            sites: (0u64..)
+                .zip(&plan.cohort.sites)
+                .map(|(k, name)| (name.clone(), (students + k) / sites))
+                .collect(),
+            effects: if alone { Effects::None } else { Effects::Fixed },
+            site_sd: privacy.map_or(0.0, |p| p.site_sd),
+            missing: privacy.map_or(MissingAnswers::Counted, |p| p.missing_answers),
+            booklets: plan.booklets.iter().map(|b| b.items.iter().filter_map(place).collect()).collect(),
+            mixture: privacy.is_some_and(|p| p.mixture),
+            method: privacy.map_or_else(PrivateMethod::default, |p| p.method()),
+            delta: privacy.map_or(1e-6, |p| p.delta),
+            colluders: plan.cohort.colluders(),
+        }
+    }
+
+    /// Whether its forecast would take minutes.
+    pub fn is_large(&self) -> bool {
+        self.items.len() * self.sites.len() > LARGE
+    }
+}
+
+/// Items times sites beyond which a forecast would take minutes.
+const LARGE: usize = 20_000;
 
 /// Terms and plan of a study at a given ε.
 #[derive(Debug, Clone)]

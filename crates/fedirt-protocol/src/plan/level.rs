@@ -39,6 +39,14 @@ impl PrivacyLevel {
         Self::ALL.into_iter().find(|level| level.epsilon() == epsilon)
     }
 
+    /// An ε as people are told it: with the name of its level, if it has one.
+    pub fn told(epsilon: f64) -> String {
+        match Self::of(epsilon) {
+            Some(level) => format!("{} (ε = {epsilon})", level.name()),
+            None => format!("ε = {epsilon}"),
+        }
+    }
+
     /// What it means for a student: whoever sees the results decides with error whether that student took part; of two
     /// equally likely answers the right one is told at most this often (e^ε/(1 + e^ε), apart from δ; Kairouz, Oh and
     /// Viswanath 2015).
@@ -56,6 +64,8 @@ mod tests {
         assert_eq!(PrivacyLevel::ALL.map(PrivacyLevel::epsilon), [1.0, 2.0, 6.0]);
         assert_eq!(PrivacyLevel::of(2.0), Some(PrivacyLevel::Standard));
         assert_eq!(PrivacyLevel::of(3.0), None);
+        assert_eq!(PrivacyLevel::told(2.0), "standard (ε = 2)");
+        assert_eq!(PrivacyLevel::told(3.0), "ε = 3");
         assert!((PrivacyLevel::Strict.told_at_most() - 0.7311).abs() < 1e-4);
     }
 }

@@ -1,6 +1,6 @@
 //! A plan in plain words, for the officer who approves it.
 
-use super::StudyPlan;
+use super::{PrivacyLevel, StudyPlan};
 use crate::private::large_delta;
 use crate::statement::against_a_site;
 use crate::terms::OnLoss;
@@ -50,7 +50,8 @@ impl StudyPlan {
                     (_, c) => format!(" together with any {c} of the sites"),
                 };
                 format!(
-                    "Mode private: the coordinator sees sums with noise that the sites make. Whatever it does{with}, what it can learn about any one student is bounded by ε = {epsilon}, δ = {delta:e}.",
+                    "Mode private: the coordinator sees sums with noise that the sites make. Whatever it does{with}, what it can learn about any one student is bounded by ε = {epsilon}, δ = {delta:e}{}.",
+                    PrivacyLevel::of(epsilon).map_or(String::new(), |level| format!(" (the level {})", level.name()))
                 )
             }
         });

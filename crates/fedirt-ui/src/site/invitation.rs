@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Redirect};
 use data_encoding::HEXLOWER;
 use fedirt_agent::{self as agent, AgentError, Home, Https, Offer};
 use fedirt_model::items::default_model;
+use fedirt_protocol::forecast;
 use fedirt_protocol::invitation::Invitation;
 use fedirt_protocol::plan::PlanItem;
 use rand::rand_core::UnwrapErr;
@@ -93,8 +94,15 @@ fn gone() -> PageError {
 pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
     let invitation = app.offers.get(&name).ok_or_else(gone)?;
     let home = app.home.clone();
-    let (offer, _) = aside(move || fetch(&home, invitation)).await?.map_err(told)?;
+    let looked = aside(move || {
+        let (offer, _) = fetch(&home, invitation)?;
+        let expected = forecast::in_words(&offer.plan);
+        Ok((offer, expected))
+    });
+    let (offer, expected) = looked.await?.map_err(told)?;
     let plan = &offer.plan;
+    let mut plan_words = plan.in_words().split_off(1);
+    plan_words.extend(expected);
     let model = |item: &PlanItem| {
         item.model.clone().unwrap_or_else(|| default_model(item.categories.len()).name().to_owned())
     };
@@ -114,7 +122,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         rounds: plan.most_rounds(),
         learns: words::who_learns_what(plan),
         epsilon: words::epsilon_in_words(plan),
-        words: plan.in_words().split_off(1),
+        words: plan_words,
         refusals: offer.refusals.iter().map(ToString::to_string).collect(),
         expires: offer.invitation.expires.to_string(),
         plan_hash: HEXLOWER.encode(&offer.invitation.plan_hash),

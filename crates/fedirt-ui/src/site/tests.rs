@@ -228,6 +228,19 @@ fn copies_stay_in_the_folder_of_the_study() {
     assert_eq!(visit.send(path, "a", &[("content-type", "application/octet-stream")]).status().as_u16(), 403);
 }
 
+/// An upload that was arriving when the program was killed holds answers that nobody chose.
+#[test]
+fn a_half_uploaded_file_is_erased_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    enrolled(folder.path(), Mode::Secure);
+    let draft = folder.path().join("studies/bank").join(file::DRAFT);
+    std::fs::write(&draft, &csv(1, 60)[..500]).unwrap();
+    let settings = PagesSettings { port: 0, auditor: None, automatic: None };
+    let pages = Pages::start(folder.path(), settings).unwrap();
+    assert!(!draft.exists());
+    drop(pages);
+}
+
 #[test]
 fn an_auditor_looks_and_changes_nothing() {
     let visit = Visit::new(Mode::Private, true);

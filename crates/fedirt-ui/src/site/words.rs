@@ -1,7 +1,7 @@
 //! Sentences of the officer's pages.
 
 use fedirt_model::statistics::Mode;
-use fedirt_protocol::plan::StudyPlan;
+use fedirt_protocol::plan::{PrivacyLevel, StudyPlan};
 use fedirt_protocol::terms::OnLoss;
 
 /// Who learns what, in one sentence.
@@ -34,10 +34,12 @@ pub(super) fn who_learns_what(plan: &StudyPlan) -> &'static str {
 /// The meaning of ε in words (Wasserman & Zhou 2010: the bound on posterior probabilities).
 pub(super) fn epsilon_in_words(plan: &StudyPlan) -> Option<String> {
     let privacy = plan.privacy.as_ref().filter(|_| plan.mode == Mode::Private)?;
+    let level = PrivacyLevel::of(privacy.epsilon);
+    let level = level.map_or_else(String::new, |level| format!("Level {}, ", level.name()));
     // Posterior odds change by at most e^ε; from even odds that is this probability.
     let certain = 100.0 / (1.0 + (-privacy.epsilon).exp());
     Some(format!(
-        "ε = {}: somebody who considers it as likely as not that a certain student's answers are among the data can be at most \
+        "{level}ε = {}: somebody who considers it as likely as not that a certain student's answers are among the data can be at most \
          {certain:.0} % sure of it after the study (except with a probability of δ = {:e}). The smaller ε, the less anyone learns.",
         privacy.epsilon, privacy.delta
     ))

@@ -1,12 +1,13 @@
 //! `fedirt privacy`.
 
-use super::{EFFECTS, MECHANISMS, MISSING_ANSWERS, choices, missing_name};
+use super::{EFFECTS, LEVELS, MECHANISMS, MISSING_ANSWERS, choices, missing_name};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Subcommand};
 use fedirt_model::exchange::Effects;
 use fedirt_model::items::{self, ItemModel, MODELS, SlopeRule};
 use fedirt_model::private::{MissingAnswers, PrivateMechanism};
 use fedirt_model::simulate::SiteSizes;
+use fedirt_protocol::plan::PrivacyLevel;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -136,10 +137,13 @@ pub(crate) struct PlanArgs {
         long,
         value_name = "E,…",
         value_delimiter = ',',
-        default_value = "0.5,1,2,4,8",
+        default_value = "0.5,1,2,4,6,8",
         allow_hyphen_values = true
     )]
     pub epsilon: Vec<f64>,
+    /// Levels of privacy, instead of values of ε
+    #[arg(long, value_name = "LEVEL,…", value_delimiter = ',', conflicts_with = "epsilon", value_parser = choices(LEVELS, PrivacyLevel::name))]
+    pub level: Vec<PrivacyLevel>,
     /// δ, the probability that ε does not hold; below 1/(10 N)
     #[arg(long, value_name = "D", default_value_t = 1e-6)]
     pub delta: f64,
@@ -164,6 +168,9 @@ No data are read and no budget is spent: the errors are computed from sizes, noi
 #[derive(Debug, Args)]
 #[command(after_help = AUDIT_EXAMPLES)]
 pub(crate) struct AuditArgs {
+    /// What is summed [default: each mechanism in turn]
+    #[arg(long, value_name = "NAME", value_parser = choices(MECHANISMS, PrivateMechanism::name))]
+    pub mechanism: Option<PrivateMechanism>,
     /// Number of runs for the noise, and of runs in each of the two worlds
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     #[arg(value_parser = clap::value_parser!(u64).range(100..=10_000_000))]

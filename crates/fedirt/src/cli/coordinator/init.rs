@@ -9,6 +9,7 @@ use fedirt::{Input, Responses};
 use fedirt_coordinator::{Folder, codebook, folder, forecast};
 use fedirt_model::responses::MISSING;
 use fedirt_model::statistics::Mode;
+use fedirt_protocol::forecast::PlannedStudy;
 use fedirt_protocol::plan::{PlanItem, StudyPlan, template_at};
 use std::collections::BTreeSet;
 
@@ -51,13 +52,10 @@ fn next_steps(args: &CoordinatorInitArgs) -> String {
     )
 }
 
-/// Items times sites beyond which the forecast would take minutes.
-const LARGE: usize = 20_000;
-
 /// What each level of privacy costs, before anything is spent.
 fn expected(plan: &str) -> Result<String, CliError> {
     let plan = StudyPlan::parse(plan).map_err(UsageError::Plan)?;
-    if plan.items.len() * plan.cohort.sites.len() > LARGE {
+    if PlannedStudy::of(&plan).is_large() {
         return Ok("with so many items and sites, `fedirt privacy plan` tells what to expect\n\n".into());
     }
     let sentences: Vec<String> = forecast::levels(&plan)?.iter().map(|s| format!("  {s}\n")).collect();

@@ -17,9 +17,11 @@ use crate::output::{stderr, stdout};
 use crate::progress::{Progress, Watcher};
 use crate::terminal;
 use crate::typed::Typed;
+use fedirt::privacy::Forecast;
 use fedirt::results::fit_json;
 use fedirt::{
-    Audience, Calibration, Fit, FitOptions, ReadOptions, Responses, ScoreOptions, Transcript, prepare,
+    Audience, Calibration, Fit, FitOptions, Prepared, ReadOptions, Responses, ScoreOptions, Transcript,
+    prepare,
 };
 use fedirt_data::files::ResultFolder;
 use fedirt_data::text::listed;
@@ -50,6 +52,7 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     let prepared = prepare(&responses, &options).map_err(wrong)?;
     // The calibration has its own tables with the columns of its codebook.
     drop(responses);
+    say_what_to_expect(args, &prepared, &progress);
     let scratch = match &folder {
         Some(folder) if args.transcript => folder.scratch()?,
         Some(_) | None => None,
@@ -99,6 +102,22 @@ pub(crate) fn run(args: &FitArgs, typed: &Typed) -> Result<ExitCode, CliError> {
     }
     stderr::not_converged(&why_not_converged(fit, args, settings.max_rounds));
     Ok(ExitCode::from(1))
+}
+
+/// What a private fit can be expected to tell, before any privacy is spent.
+fn say_what_to_expect(args: &FitArgs, prepared: &Prepared, progress: &Progress) {
+    if !args.private || args.quiet {
+        return;
+    }
+    progress.say("computing what to expect");
+    // A study of which nothing can be foretold is refused by the fit itself, which says why.
+    let Ok(Some(Forecast { outlook, remarks })) = prepared.forecast() else { return };
+    for expected in &outlook.private {
+        stderr::note(&format!("what to expect, {}", expected.in_words()));
+    }
+    for remark in &remarks {
+        stderr::note(&remark.told("--effects none (with --site-sd)"));
+    }
 }
 
 /// Reads all files that the flags name. The errors so far are told with those of the files.

@@ -4,6 +4,7 @@ use super::columns;
 use crate::args::AuditArgs;
 use crate::error::CliError;
 use crate::output::stdout;
+use fedirt_model::private::PrivateMechanism;
 use fedirt_privacy::audit::Effort;
 use fedirt_protocol::audit::{
     AuditLine, Caught, EPSILON, Fault, SITES, Sites, checks, hostile, machines, plant,
@@ -18,17 +19,64 @@ const PLANTED: (u64, u64) = (1_000, 2_000);
 const APART: u64 = 1_000_000_000;
 
 pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
-    let sites = Sites::new().map_err(CliError::because)?;
+    let mechanisms = args.mechanism.map_or_else(|| PrivateMechanism::ALL.to_vec(), |only| vec![only]);
+    let audits = mechanisms.into_iter().map(|mechanism| audit(args, mechanism));
+    let audits = audits.collect::<Result<Vec<_>, CliError>>()?;
+    let passed = audits.iter().all(Audit::passed);
+    if args.json {
+        let of = |audit: &Audit| {
+            json!({
+                "mechanism": audit.mechanism.name(), "checks": audit.lines, "planted": audit.caught,
+                "false_alarms": audit.alarms, "passed": audit.passed(),
+            })
+        };
+        let document = json!({
+            "epsilon": EPSILON, "sites": SITES, "runs": args.runs, "first_seed": args.first,
+            "seeds": args.seeds, "runs_per_seed": per_seed(args),
+            "mechanisms": audits.iter().map(of).collect::<Vec<_>>(), "passed": passed,
+        });
+        stdout::print_raw(&format!("{document}\n"))?;
+    } else {
+        let texts: Vec<String> = audits.iter().map(|audit| report(args, audit)).collect();
+        stdout::print(&texts.join("\n"))?;
+    }
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// What was found about a mechanism.
+struct Audit {
+    mechanism: PrivateMechanism,
+    lines: Vec<AuditLine>,
+    caught: Vec<Caught>,
+    /// Seeds of the sound code with findings.
+    alarms: Vec<(u64, Vec<String>)>,
+}
+
+impl Audit {
+    fn passed(&self) -> bool {
+        let sound = self.lines.iter().all(|line| line.findings.is_empty());
+        let complete = self.caught.iter().all(|fault| !fault.by.is_empty());
+        sound && complete && self.alarms.is_empty()
+    }
+}
+
+/// Runs with each seed of the false alarm rate.
+fn per_seed(args: &AuditArgs) -> u64 {
+    (args.runs / 20).max(100)
+}
+
+fn audit(args: &AuditArgs, mechanism: PrivateMechanism) -> Result<Audit, CliError> {
+    let sites = Sites::by(mechanism).map_err(CliError::because)?;
     // Hidden when standard error is not a terminal.
     let bar = ProgressBar::new(1 + Fault::ALL.len() as u64 + args.seeds);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}, {elapsed}") {
         bar.set_style(style);
     }
-    bar.set_message("the program's own mechanism");
+    bar.set_message(format!("the program's own mechanism {}", mechanism.name()));
     bar.tick();
     let effort = Effort { noise_runs: args.runs, world_runs: args.runs, seed: args.first };
     let (mut lines, _) = checks(&sites, &hostile(&sites), |sites| sites, effort);
-    lines.extend(machines(effort).map_err(CliError::because)?);
+    lines.extend(machines(mechanism, effort).map_err(CliError::because)?);
     bar.inc(1);
     let mut caught = Vec::new();
     for fault in Fault::ALL {
@@ -38,7 +86,7 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
         bar.inc(1);
     }
     let mut alarms = Vec::new();
-    let few = (args.runs / 20).max(100);
+    let few = per_seed(args);
     for seed in 1..=args.seeds {
         bar.set_message("seeds of sound code");
         let seed = args.first.wrapping_add(seed.wrapping_mul(APART));
@@ -50,32 +98,14 @@ pub(super) fn run(args: &AuditArgs) -> Result<ExitCode, CliError> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let sound = lines.iter().all(|line| line.findings.is_empty());
-    let complete = caught.iter().all(|fault| !fault.by.is_empty());
-    let passed = sound && complete && alarms.is_empty();
-    if args.json {
-        let document = json!({
-            "epsilon": EPSILON, "sites": SITES, "runs": args.runs, "first_seed": args.first,
-            "checks": lines, "planted": caught, "seeds": args.seeds, "runs_per_seed": few,
-            "false_alarms": alarms, "passed": passed,
-        });
-        stdout::print_raw(&format!("{document}\n"))?;
-    } else {
-        stdout::print(&report(args, &lines, &caught, few, &alarms, passed))?;
-    }
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(Audit { mechanism, lines, caught, alarms })
 }
 
-fn report(
-    args: &AuditArgs,
-    lines: &[AuditLine],
-    caught: &[Caught],
-    few: u64,
-    alarms: &[(u64, Vec<String>)],
-    passed: bool,
-) -> String {
+fn report(args: &AuditArgs, audit: &Audit) -> String {
+    let Audit { mechanism, lines, caught, alarms } = audit;
     let mut out = format!(
-        "Private mode of this program: score2 at ε = {EPSILON}, δ = 1e-6, {SITES} sites of which 1 colludes, {} runs\n\n",
+        "Private mode of this program: {} at ε = {EPSILON}, δ = 1e-6, {SITES} sites of which 1 colludes, {} runs\n\n",
+        mechanism.name(),
         args.runs
     );
     let mut rows = vec![["check", "measured", "limit", "verdict"].map(String::from).to_vec()];
@@ -94,14 +124,15 @@ fn report(
     }
     out += &format!("\n{}", columns(&rows, &[0, 1]));
     out += &format!(
-        "\nFalse alarms: {} in {} seeds of the sound code, {few} runs each\n",
+        "\nFalse alarms: {} in {} seeds of the sound code, {} runs each\n",
         alarms.len(),
-        args.seeds
+        args.seeds,
+        per_seed(args)
     );
     for (seed, findings) in alarms {
         out += &format!("  seed {seed}: {}\n", findings.join("; "));
     }
-    out += if passed {
+    out += if audit.passed() {
         "\nNo leak was found, and every planted fault was detected. This is evidence, not proof.\n"
     } else {
         "\nThe audit failed: do not use the private mode of this build.\n"

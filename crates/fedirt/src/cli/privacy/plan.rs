@@ -17,12 +17,14 @@ use fedirt_model::private::PrivateMethod;
 use fedirt_model::simulate::SiteSizes;
 use fedirt_privacy::accountant::{Delta, Epsilon};
 use fedirt_protocol::forecast::{Errors, Guess, Outlook, PlannedStudy};
+use fedirt_protocol::plan::PrivacyLevel;
 use serde_json::json;
 use std::process::ExitCode;
 
 pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, CliError> {
     let (planned, guess) = planned(args)?;
-    let mut epsilons = args.epsilon.clone();
+    let levels = args.level.iter().map(|level| level.epsilon());
+    let mut epsilons: Vec<f64> = if args.level.is_empty() { args.epsilon.clone() } else { levels.collect() };
     epsilons.sort_by(f64::total_cmp);
     epsilons.dedup();
     // The folder is made before the computation, and goes again where Ctrl-C ends it.
@@ -200,6 +202,12 @@ fn cells(errors: &Errors) -> [String; 3] {
     [cell(errors.a), cell(Some(errors.b)), cell(errors.s)]
 }
 
+/// An ε with the name of its level.
+fn named(epsilon: f64) -> String {
+    PrivacyLevel::of(epsilon)
+        .map_or_else(|| epsilon.to_string(), |level| format!("{epsilon} {}", level.name()))
+}
+
 fn table(planned: &PlannedStudy, found: &Outlook) -> String {
     let mut rows = vec![
         ["ε", "μ", "noise", "SE a", "SE b", "SE s", "alone a", "alone b", "alone s"]
@@ -207,7 +215,7 @@ fn table(planned: &PlannedStudy, found: &Outlook) -> String {
             .to_vec(),
     ];
     for at in &found.private {
-        let mut row = vec![at.epsilon.to_string(), format!("{:.4}", at.mu), format!("{:.3}", at.noise_ratio)];
+        let mut row = vec![named(at.epsilon), format!("{:.4}", at.mu), format!("{:.3}", at.noise_ratio)];
         row.extend(cells(&at.reported));
         row.extend(cells(&at.sums_alone));
         rows.push(row);

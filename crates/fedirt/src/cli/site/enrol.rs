@@ -6,6 +6,7 @@ use crate::error::CliError;
 use crate::output::stdout;
 use crate::usage::UsageError;
 use fedirt_agent::{self as agent, Home, Https, PostBox, Transport};
+use fedirt_protocol::forecast;
 use fedirt_protocol::invitation::{Address, Invitation};
 use fedirt_protocol::plan::StudyPlan;
 use fedirt_protocol::policy::PolicyRefusal;
@@ -29,7 +30,9 @@ pub(super) fn init(path: &Path) -> Result<ExitCode, CliError> {
 
 /// The plan in words, and whether the policy allows it.
 fn describe(plan: &StudyPlan, refusals: &[PolicyRefusal]) -> String {
-    let mut text = format!("What the plan says:\n{}", bullets(&plan.in_words()));
+    let mut words = plan.in_words();
+    words.extend(forecast::in_words(plan));
+    let mut text = format!("What the plan says:\n{}", bullets(&words));
     if refusals.is_empty() {
         text.push_str("\nThis site's policy allows it.\n");
     } else {
