@@ -621,3 +621,22 @@ fn the_plans_privacy_is_spent_once() {
     let refusal = refusal_of(&mut lab, 0, &Arc::new(again));
     assert!(matches!(refusal, Refusal::BeyondThePlan { .. }), "{refusal:?}");
 }
+
+/// A false site ends the study with a reason: what is passed on to the others is short, and has nothing that cannot be seen.
+#[test]
+fn a_reason_of_64_mib_is_passed_on_to_nobody() {
+    let mut lab = lab(3, OnLoss::Wait);
+    let open = lab.until("open", 2);
+    let turn = common::lab::turn_of(&open.notice).expect("a turn");
+    let refuse = |reason: String| ToCoordinator::Refuse { turn, reason };
+    let rejection = lab.tell(0, &refuse("a".repeat(64 << 20))).expect_err("far too long");
+    assert!(matches!(rejection, Rejection::Invalid(_)) && rejection.to_string().len() < 200, "{rejection}");
+    assert!(lab.result.is_none(), "the study goes on");
+    lab.tell(0, &refuse(format!("\u{202e}{}\n", "b".repeat(3000)))).expect("a reason");
+    let told = lab.result.as_ref().expect("an end").as_ref().expect_err("no result").clone();
+    assert!((500..700).contains(&told.chars().count()), "{} characters", told.chars().count());
+    assert!(!told.contains('\u{202e}'), "no character turns the text around");
+    let heard = lab.inbox[&id(1)].clone();
+    let Notice::Ended { reason } = &heard.notice else { panic!("{}", heard.notice.kind()) };
+    assert!(reason.chars().count() < 700);
+}

@@ -15,6 +15,7 @@ use fedirt_model::statistics::Mode;
 use fedirt_protocol::codec;
 use fedirt_protocol::message::Turn;
 use fedirt_protocol::policy::{Policy, PolicyRefusal};
+use fedirt_protocol::site::Refusal;
 
 const ITEMS: usize = 5;
 
@@ -122,4 +123,19 @@ fn questions_keep_their_bytes() {
     want.extend([0, 0, 1]);
     let close = Close { point: point(), sd: 1.0, errors: None, effects: None, publish_effects: true };
     assert_eq!(bytes(close.into()), want);
+}
+
+/// How many rows a booklet has is told exactly: who skipped what in a booklet of one would be told with it.
+#[test]
+fn booklets_of_few_rows_are_refused_and_their_number_stays_here() {
+    let policy = Policy::default();
+    assert_eq!(policy.check_booklets(&[40, 10, 0]), None, "enough, or none");
+    assert_eq!(policy.check_booklets(&[3]), None, "without booklets all rows are in one");
+    let refusal = policy.check_booklets(&[40, 9, 12]).expect("nine rows are few");
+    assert_eq!(refusal, PolicyRefusal::BookletRows { booklet: 1, rows: 9, least: 10 });
+    assert!(refusal.to_string().contains("booklet 2 of the plan would have 9 rows"), "{refusal}");
+    let told = Refusal::Policy(refusal).for_the_coordinator();
+    assert!(!told.contains(char::is_numeric), "{told}");
+    let lenient = Policy { fewest_booklet_rows: 0, ..policy };
+    assert_eq!(lenient.check_booklets(&[40, 1]), None);
 }
