@@ -73,7 +73,22 @@ fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 
+/// The log mass of the bin of that width around each node, as the paper has it (its equation for A(n)). It does not normalise: the
+/// mass beyond the last bins is lost, as published. Bins are mirrored to the lower tail, where differences of Φ keep their digits.
+fn bin_masses(nodes: &[f64], step: f64) -> Vec<f64> {
+    let mass = |v: &f64| normal_cdf(-v.abs() + step / 2.0) - normal_cdf(-v.abs() - step / 2.0);
+    nodes.iter().map(|v| mass(v).ln()).collect()
+}
+
 impl Grid {
+    /// The paper's grid between two bounds, which need not be symmetric: equally spaced nodes with the mass of their bins.
+    pub fn of_bins(nodes: usize, lower: f64, upper: f64) -> Self {
+        let step = (upper - lower) / (nodes.max(2) - 1) as f64;
+        let nodes: Vec<f64> = (0..nodes).map(|n| lower + n as f64 * step).collect();
+        let (log_weights, pull) = (bin_masses(&nodes, step), nodes.clone());
+        Self { nodes, log_weights, pull, stiffness: Vec::new(), scores: Vec::new(), curvatures: Vec::new() }
+    }
+
     /// A normal population on the grid of a specification.
     pub fn new(spec: GridSpec) -> Self {
         let nodes = spec.nodes();
@@ -83,12 +98,7 @@ impl Grid {
                 let total: f64 = nodes.iter().map(|v| (-0.5 * v * v).exp()).sum();
                 nodes.iter().map(|v| -0.5 * v * v - total.ln()).collect()
             }
-            // The paper does not normalise: the mass beyond the last bins is lost, as published.
-            // Bins are mirrored to the lower tail, where differences of Φ keep their digits.
-            Weighting::Paper => nodes
-                .iter()
-                .map(|v| (normal_cdf(-v.abs() + step / 2.0) - normal_cdf(-v.abs() - step / 2.0)).ln())
-                .collect(),
+            Weighting::Paper => bin_masses(&nodes, step),
         };
         let pull = nodes.clone();
         Self { nodes, log_weights, pull, stiffness: Vec::new(), scores: Vec::new(), curvatures: Vec::new() }

@@ -16,6 +16,7 @@
 //! | data with known parameters | [`simulate()`] |
 //! | expected standard errors of a private study | [`privacy::plan`] |
 //! | probabilities and information at given abilities | [`curves()`] |
+//! | the likelihood of given parameters on the published grid | [`published_likelihood()`] |
 //! | a report on a fit (HTML), its pictures (SVG) | `report`, `figures`, with the feature `report` |
 //!
 //! ```
@@ -40,6 +41,7 @@ mod groups;
 mod item_tests;
 mod options;
 pub mod privacy;
+mod published;
 mod refit;
 mod sensitivity;
 mod simulate;
@@ -293,6 +295,7 @@ pub use groups::GroupProblem;
 pub use options::{
     DiagnosticsWish, DifOptions, FitMode, FitOptions, OptionProblem, PAIRWISE_ITEMS, PrivateOptions,
 };
+pub use published::{GivenItem, PublishedGrid, PublishedLikelihood, PublishedProblem, published_likelihood};
 pub use sensitivity::{Moved, Sensitivity, SensitivityTable, Variant, sensitivity};
 pub use simulate::{Simulation, simulate};
 pub use site_weights::{SiteWeights, UnknownSiteWeights};

@@ -17,6 +17,9 @@ pub use node::{AbilityNode, Node, Order};
 pub use one_slope::OneSlope;
 pub(crate) use one_slope::reported_names;
 
+/// The generalised partial credit model.
+pub const GPCM: &dyn ItemModel = &divide_by_total::GPCM;
+
 /// Every model, by the name that users type.
 pub const MODELS: &[&dyn ItemModel] = &[
     &divide_by_total::TWO_PL,
