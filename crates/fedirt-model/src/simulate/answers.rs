@@ -2,11 +2,14 @@
 
 use super::booklets::booklets;
 use super::{Missing, Spec, Stream, Truth};
+use crate::exchange::Effects;
+use crate::fit::{Fit, FitItem};
 use crate::items::{self, ItemModel, Node, Order};
 use crate::responses::{MISSING, ResponseTable};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use thiserror::Error;
 
 struct Item {
     model: &'static dyn ItemModel,
@@ -26,6 +29,23 @@ pub struct SiteRows {
     missing_rate: f64,
     answers: ChaCha8Rng,
     missing: ChaCha8Rng,
+}
+
+/// Why answers cannot be drawn from a fit.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NotDrawn {
+    /// Ability is not normal with one mean and SD.
+    #[error("answers are drawn from fits with one normal distribution of ability, without groups")]
+    Population,
+    /// An item has no estimates.
+    #[error("item {0} has no estimates to draw answers from")]
+    Item(String),
+    /// The effect of a site is not published.
+    #[error("the effect of site {0} is not in this fit, as its mode does not release it")]
+    Effect(String),
+    /// There is no such site.
+    #[error("this fit has no such site")]
+    Site,
 }
 
 impl std::fmt::Debug for SiteRows {
@@ -63,6 +83,32 @@ impl SiteRows {
             answers: Stream::Answers(site).rng(spec.seed),
             missing: Stream::Missing(site).rng(spec.seed),
         }
+    }
+
+    /// The students of a site of a fit, drawn anew from its estimates.
+    pub fn of_fit(fit: &Fit, site: usize, seed: u64) -> Result<Self, NotDrawn> {
+        if fit.latent.shape.is_some() || !fit.latent.groups.is_empty() {
+            return Err(NotDrawn::Population);
+        }
+        let item = |item: &FitItem| {
+            let (model, psi) = item.estimates().ok_or_else(|| NotDrawn::Item(item.name.clone()))?;
+            let node = Node::new(item.categories, psi.len(), 1, Order::Probability);
+            Ok(Item { model, psi, node })
+        };
+        let place = fit.sites.get(site).ok_or(NotDrawn::Site)?;
+        let effect = if fit.effects == Effects::None.name() { Some(0.0) } else { place.effect };
+        Ok(Self {
+            items: fit.items.iter().map(item).collect::<Result<_, _>>()?,
+            effect: fit.latent.mean + effect.ok_or_else(|| NotDrawn::Effect(place.name.clone()))?,
+            latent_sd: fit.latent.sd,
+            site,
+            students: usize::try_from(place.n).map_err(|_| NotDrawn::Site)?,
+            drawn: 0,
+            booklets: Vec::new(),
+            missing_rate: 0.0,
+            answers: Stream::Answers(site).rng(seed),
+            missing: Stream::Missing(site).rng(seed),
+        })
     }
 
     /// Draws the next student's answers into `row`, one cell per item; `false` when all have been drawn.

@@ -10,7 +10,7 @@ mod sizes;
 mod spec;
 mod truth;
 
-pub use answers::SiteRows;
+pub use answers::{NotDrawn, SiteRows};
 pub use booklets::booklets;
 pub use sizes::{ParseSizesError, SiteSizes};
 pub use spec::{MIXED, Missing, SiteEffects, Spec, SpecError};
