@@ -92,8 +92,23 @@ fn shown(number: f64) -> String {
     if number != 0.0 && number.abs() < 5e-4 { format!("{number:.1e}") } else { format!("{:.3}", number) }
 }
 
-/// A table of a fit by its name: `items`, `sites`, `rounds`, `item_fit`, `pairs`, `score_table`, `summary`. `None` for another
-/// name, and where the fit has nothing of it.
+/// The tables of a fit, by name; those after `summary` are there where the model was checked for them.
+pub const TABLES: [&str; 12] = [
+    "items",
+    "sites",
+    "rounds",
+    "summary",
+    "item_fit",
+    "pairs",
+    "score_table",
+    "dimensions",
+    "latent",
+    "influence",
+    "dif",
+    "site_heterogeneity",
+];
+
+/// A table of a fit by its name (one of [`TABLES`]). `None` for another name, and where the fit has nothing of it.
 pub fn fit_table(fit: &Fit, name: &str) -> Option<Frame> {
     let diagnostics = fit.diagnostics.as_ref();
     let table = match name {
@@ -104,6 +119,11 @@ pub fn fit_table(fit: &Fit, name: &str) -> Option<Frame> {
         "item_fit" => tables::item_fit(diagnostics?.item_fit.as_ref()?),
         "pairs" => tables::pairs(diagnostics?.q3.as_ref()?),
         "score_table" => tables::score_table(diagnostics?.score_table.as_ref()?),
+        "dimensions" => tables::dimensions(diagnostics?.dimensionality.as_ref()?),
+        "latent" => tables::latent(diagnostics?.latent.as_ref()?),
+        "influence" => tables::influence(diagnostics?.influence.as_ref()?.sites.as_deref()?),
+        "dif" => tables::dif(diagnostics?.dif.as_ref()?),
+        "site_heterogeneity" => tables::site_heterogeneity(diagnostics?.site_heterogeneity.as_ref()?),
         _ => return None,
     };
     Some(table.into())

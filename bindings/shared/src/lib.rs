@@ -28,6 +28,7 @@ mod pictures;
 mod plan;
 mod rules;
 mod run;
+mod sensitivity;
 mod simulated;
 mod watched;
 
@@ -35,11 +36,12 @@ pub use comparison::{compared, compared_picture};
 pub use failure::{Failure, Found, Kind, guarded, quiet_panics};
 pub use fedirt_model::fit::TraceEntry;
 pub use frame::{
-    Cells, Frame, check_tables, covariance, curves_table, fit_table, scores_frame, summary_text,
+    Cells, Frame, TABLES, check_tables, covariance, curves_table, fit_table, scores_frame, summary_text,
 };
 pub use options::{Fields, OptionProblem, Options};
 pub use pictures::{PICTURES, picture};
 pub use plan::planned;
-pub use run::{Tables, calibrate, checked, fit_of, likelihood, scored, scored_again};
-pub use simulated::{Simulated, simulated};
+pub use run::{Tables, calibrate, checked, fit_of, likelihood, reading, scored, scored_again};
+pub use sensitivity::sensitivity;
+pub use simulated::{Simulated, redrawn, simulated};
 pub use watched::{Unwatched, Watcher, watched};

@@ -107,6 +107,14 @@ impl Options {
     }
 }
 
+/// A text, or several.
+fn texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::Array(values) => values.iter().map(|value| value.as_str().map(str::to_owned)).collect(),
+        one => one.as_str().map(|text| vec![text.to_owned()]),
+    }
+}
+
 /// The fields of options while they are read.
 #[derive(Debug)]
 pub struct Fields<'a> {
@@ -212,6 +220,46 @@ impl<'a> Fields<'a> {
                 .collect::<Option<Vec<_>>>()
         });
         pairs.unwrap_or_default()
+    }
+
+    /// One or several texts under names.
+    pub fn named_lists(&self, name: &'static str) -> Vec<(String, Vec<String>)> {
+        let pairs = self.read(name, "texts under names", |value| {
+            let pairs = value.as_object()?.iter();
+            pairs.map(|(name, value)| Some((name.clone(), texts(value)?))).collect::<Option<Vec<_>>>()
+        });
+        pairs.unwrap_or_default()
+    }
+
+    /// Items that belong together: lists of names, or texts such as `i1+i2`.
+    pub fn bundles(&self, name: &'static str) -> Vec<Vec<String>> {
+        let bundle = |value: &Value| {
+            let items = match value {
+                Value::String(joined) => joined.split('+').map(|item| item.trim().to_owned()).collect(),
+                other => texts(other)?,
+            };
+            (items.len() > 1 && items.iter().all(|item| !item.is_empty())).then_some(items)
+        };
+        let needed = "lists of two items or more, or texts such as i1+i2,";
+        let bundles = self.read(name, needed, |value| match value {
+            Value::Array(bundles) => bundles.iter().map(bundle).collect::<Option<Vec<_>>>(),
+            one => bundle(one).map(|bundle| vec![bundle]),
+        });
+        bundles.unwrap_or_default()
+    }
+
+    /// Lists of whole numbers from 1 to `most`, which are counted from 0 then.
+    pub fn sets(&self, name: &'static str, most: usize) -> Vec<Vec<usize>> {
+        let place = |value: &Value| {
+            whole(value).map(|number| number as usize).filter(|n| (1..=most).contains(n)).map(|n| n - 1)
+        };
+        let set = |value: &Value| match value {
+            Value::Array(places) => places.iter().map(place).collect(),
+            one => place(one).map(|place| vec![place]),
+        };
+        let needed = format!("lists of whole numbers from 1 to {most}");
+        let sets = self.read(name, &needed, |value| value.as_array()?.iter().map(set).collect::<Option<_>>());
+        sets.unwrap_or_default()
     }
 
     /// Numbers under names that must all be there.

@@ -6,7 +6,7 @@ use fedirt::figures::{self, Figure};
 use fedirt::{Errors, Fit};
 
 /// The pictures of a fit: the names, and what each shows. Those of items come first.
-pub const PICTURES: [(&str, &str); 10] = [
+pub const PICTURES: [(&str, &str); 13] = [
     ("trace", "characteristic curves of an item with the observed answers"),
     ("item_information", "information of an item about ability"),
     ("information", "information of the test, and the standard error of ability"),
@@ -16,6 +16,9 @@ pub const PICTURES: [(&str, &str); 10] = [
     ("ability", "the distribution of ability"),
     ("sites", "effects of sites with their intervals"),
     ("q3", "correlations of residuals"),
+    ("scree", "eigenvalues of the residual correlations: is there one dimension?"),
+    ("group_differences", "how differently items work in groups of students"),
+    ("site_influence", "how far each site moves the estimates"),
     ("convergence", "gradients and log-likelihood round by round"),
 ];
 
@@ -38,6 +41,9 @@ fn fit_figure(fit: &Fit, name: &str) -> Option<Figure> {
         "ability" => figures::ability_density(fit),
         "sites" => figures::site_effects(fit),
         "q3" => figures::residual_correlations(fit),
+        "scree" => figures::scree(fit),
+        "group_differences" => figures::group_differences(fit),
+        "site_influence" => figures::site_influence(fit),
         "convergence" => figures::convergence(&fit.trace, &fit.mode),
         _ => return None,
     })

@@ -4,15 +4,14 @@ use crate::failure::{Failure, Kind};
 use crate::frame::Frame;
 use crate::options::{Fields, OptionProblem, Options};
 use crate::rules;
-use fedirt::PrivateMethod;
 use fedirt::privacy::{PlannedStudy, plan};
 use fedirt::results::tables::Cell;
 use fedirt::{Effects, MissingAnswers};
 use fedirt_model::items;
 
 /// The expected standard errors at each ε, and remarks. The options are `sites`, `students` (of each site, or one number per
-/// site), `items`, `model`, `categories`, `epsilon` (one or several), `delta`, `effects`, `site_sd`, `colluders` and
-/// `missing_answers`.
+/// site), `items`, `model`, `categories`, `epsilon` (one or several), `delta`, `effects`, `site_sd`, `colluders`, `mixture`,
+/// `mechanism`, `missing_answers`, and `booklets`: lists of the numbers of items, from 1.
 pub fn planned(options: &Options) -> Result<(Frame, Vec<String>), Failure> {
     let (study, mut epsilons) = options.read(|fields| {
         let sites = fields.whole("sites").unwrap_or(1).max(1) as usize;
@@ -20,8 +19,9 @@ pub fn planned(options: &Options) -> Result<(Frame, Vec<String>), Failure> {
         let polytomous = items::model(&model).is_some_and(|model| model.polytomous());
         let categories = fields.whole("categories").unwrap_or(if polytomous { 4 } else { 2 }) as usize;
         let effects = rules::effects(fields).unwrap_or(Effects::Fixed);
+        let items = fields.whole("items").unwrap_or(1) as usize;
         let study = PlannedStudy {
-            items: vec![(model, categories); fields.whole("items").unwrap_or(1) as usize],
+            items: vec![(model, categories); items],
             sites: sizes(fields, sites)
                 .into_iter()
                 .enumerate()
@@ -30,9 +30,9 @@ pub fn planned(options: &Options) -> Result<(Frame, Vec<String>), Failure> {
             effects: if sites < 2 { Effects::None } else { effects },
             site_sd: fields.number("site_sd").unwrap_or(0.0),
             missing: rules::missing_answers(fields).unwrap_or(MissingAnswers::Counted),
-            booklets: Vec::new(),
-            method: PrivateMethod::default(),
-            mixture: false,
+            booklets: fields.sets("booklets", items),
+            method: rules::method(fields),
+            mixture: fields.flag("mixture").unwrap_or(false),
             delta: fields.number("delta").unwrap_or(1e-6),
             colluders: fields.whole("colluders").unwrap_or(0) as usize,
         };

@@ -2,11 +2,14 @@
 
 use crate::options::{Fields, OptionProblem};
 use fedirt::{
-    AlgorithmKind, DiagnosticsWish, Effects, FitMode, FitOptions, GridSpec, LongColumns, Method,
-    MissingAnswers, PriorChoice, PrivateOptions, ReadOptions, ReportScale, ScoreOptions, Settings, Weighting,
+    AlgorithmKind, DiagnosticsWish, DifOptions, Effects, FitMode, FitOptions, GridSpec, LongColumns, Method,
+    MissingAnswers, PriorChoice, PrivateMechanism, PrivateMethod, PrivateOptions, ReadOptions, ReportScale,
+    ScoreOptions, Sensitivity, Settings, Weighting,
 };
+use fedirt_model::items;
 use fedirt_model::questions::diagnose::Diagnostic;
 use fedirt_model::statistics::Mode;
+use fedirt_protocol::plan::PrivacyLevel;
 
 const EFFECTS: [Effects; 3] = [Effects::None, Effects::Fixed, Effects::Random];
 const MODES: [Mode; 3] = [Mode::Plain, Mode::Secure, Mode::Private];
@@ -60,6 +63,7 @@ pub(crate) fn reading(fields: &Fields<'_>, private: bool) -> ReadOptions {
         site: fields.text("site"),
         id: fields.text("id"),
         weight: fields.text("weight"),
+        group: fields.text("group"),
         items: fields.texts("items"),
         ignore: fields.texts("ignore"),
         missing: fields.texts("missing"),
@@ -80,9 +84,14 @@ pub(crate) fn fitting(fields: &Fields<'_>) -> FitOptions {
         Weighting::Paper => GridSpec { nodes: 21, range: 5.0, weighting: Weighting::Paper },
     };
     let defaults = FitOptions::default();
+    let (model, item_models) = models(fields);
     FitOptions {
-        model: fields.text("model"),
-        item_models: fields.named_texts("item_models"),
+        model,
+        item_models,
+        collapse: collapse(fields),
+        bundles: fields.bundles("bundles"),
+        site_weights: fields.parsed("site_weights").unwrap_or_default(),
+        dif: dif(fields),
         effects: effects(fields),
         mode: fit_mode(fields, mode),
         quadrature: GridSpec {
@@ -95,6 +104,81 @@ pub(crate) fn fitting(fields: &Fields<'_>) -> FitOptions {
         diagnostics: diagnostics(fields),
         ..defaults
     }
+}
+
+/// The model of all items and those of single ones. With `latent_sd` 1 those that estimate the SD of ability are the ones that hold
+/// it at 1.
+fn models(fields: &Fields<'_>) -> (Option<String>, Vec<(String, String)>) {
+    let (model, item_models) = (fields.text("model"), fields.named_texts("item_models"));
+    let Some(sd) = fields.number("latent_sd") else { return (model, item_models) };
+    let held = |name: &String| items::model_called(name).and_then(items::with_sd_of_one);
+    if sd != 1.0 {
+        let needed = "1 is possible, with the models rasch and pcm: they estimate the SD otherwise, and in all others it is 1";
+        let (option, needed) = ("latent_sd".to_owned(), needed.to_owned());
+        fields.complain(OptionProblem::Value { option, value: sd.to_string(), needed });
+    } else if !model.iter().chain(item_models.iter().map(|(_, model)| model)).any(|name| held(name).is_some())
+    {
+        let option = "latent_sd".to_owned();
+        fields.complain(OptionProblem::Unused { option, needs: "the models rasch and pcm" });
+    }
+    let named = |name: String| held(&name).map_or(name, |held| held.name().to_owned());
+    (model.map(named), item_models.into_iter().map(|(item, model)| (item, named(model))).collect())
+}
+
+fn collapse(fields: &Fields<'_>) -> Option<u64> {
+    let collapse = fields.whole("collapse");
+    if collapse == Some(0) {
+        let (option, needed) = ("collapse".to_owned(), "a whole number of 1 or more".to_owned());
+        fields.complain(OptionProblem::Value { option, value: "0".to_owned(), needed });
+    }
+    collapse
+}
+
+/// How groups, or sites, are compared.
+fn dif(fields: &Fields<'_>) -> DifOptions {
+    if !fields.has("group") {
+        for option in ["reference_group", "free", "dif_tests", "purify"] {
+            if fields.has(option) {
+                fields.complain(OptionProblem::Unused { option: option.to_owned(), needs: "`group`" });
+            }
+        }
+    }
+    let usual = DifOptions::default();
+    // `all`: every group but the reference.
+    let every = |group: String| (group != "all").then_some(group);
+    let free = fields.named_lists("free").into_iter();
+    DifOptions {
+        reference: fields.text("reference_group"),
+        purify: fields.flag("purify").unwrap_or(usual.purify),
+        free: free
+            .flat_map(|(item, groups)| groups.into_iter().map(move |group| (item.clone(), every(group))))
+            .collect(),
+        // As on the command line: asked for, or where they take seconds.
+        refits: fields.flag("dif_tests").or(usual.refits),
+        sites: fields.flag("compare_sites").unwrap_or(usual.sites),
+    }
+}
+
+/// What [`fedirt::sensitivity`] varies: everything where nothing is named.
+pub(crate) fn varied(fields: &Fields<'_>) -> Vec<Sensitivity> {
+    let name = |varied| match varied {
+        Sensitivity::Dependence => "dependence",
+        Sensitivity::Sites => "sites",
+    };
+    let all = [Sensitivity::Dependence, Sensitivity::Sites];
+    fields.choices("vary", &all, name).unwrap_or_else(|| all.to_vec())
+}
+
+/// What a private study sums.
+pub(crate) fn method(fields: &Fields<'_>) -> PrivateMethod {
+    let usual = PrivateMethod::default();
+    let mechanism = fields.choice("mechanism", &PrivateMechanism::ALL, PrivateMechanism::name);
+    let difficulty_sd = fields.number("difficulty_sd").unwrap_or(usual.difficulty_sd);
+    if !(difficulty_sd > 0.0 && difficulty_sd.is_finite()) {
+        let (option, needed) = ("difficulty_sd".to_owned(), "a number above 0".to_owned());
+        fields.complain(OptionProblem::Value { option, value: difficulty_sd.to_string(), needed });
+    }
+    PrivateMethod { mechanism: mechanism.unwrap_or(usual.mechanism), difficulty_sd }
 }
 
 fn diagnostics(fields: &Fields<'_>) -> DiagnosticsWish {
@@ -114,7 +198,17 @@ fn fit_mode(fields: &Fields<'_>, mode: Mode) -> FitMode {
         }
     };
     if mode != Mode::Private {
-        let private = ["epsilon", "delta", "colluders", "mixture", "booklets", "site_sd"];
+        let private = [
+            "epsilon",
+            "level",
+            "delta",
+            "colluders",
+            "mixture",
+            "booklets",
+            "site_sd",
+            "mechanism",
+            "difficulty_sd",
+        ];
         unused(&private, "mode = \"private\"");
     }
     if mode != Mode::Secure {
@@ -132,19 +226,35 @@ fn fit_mode(fields: &Fields<'_>, mode: Mode) -> FitMode {
                 ),
                 ("max_rounds", "a private fit has two rounds"),
                 ("seed", "the noise must come from the operating system"),
+                ("starts", "private fits have starting values of their own"),
+                ("group", "every further sum over students would cost more of the privacy budget"),
+                ("compare_sites", "every further sum over students would cost more of the privacy budget"),
+                (
+                    "collapse",
+                    "which categories are thin would tell of the answers; list the groups in the codebook's column `collapse`",
+                ),
             ] {
                 if fields.has(option) {
                     fields.complain(OptionProblem::Excluded { option, reason });
                 }
             }
-            let epsilon = fields.number("epsilon");
-            if !fields.has("epsilon") {
-                let reason = "1 is strong privacy, 8 weak";
-                fields.complain(OptionProblem::Missing { option: "epsilon", reason });
+            let level = fields.choice("level", &PrivacyLevel::ALL, PrivacyLevel::name);
+            match (fields.number("epsilon"), fields.has("level")) {
+                (Some(_), true) => {
+                    let reason = "`epsilon` says already how strong the privacy is";
+                    fields.complain(OptionProblem::Excluded { option: "level", reason });
+                }
+                (None, false) if !fields.has("epsilon") => {
+                    let reason =
+                        "1 is strong privacy, 8 weak; or `level`, which is strict, standard or light";
+                    fields.complain(OptionProblem::Missing { option: "epsilon", reason });
+                }
+                (Some(_) | None, _) => {}
             }
+            let epsilon = level.map(PrivacyLevel::epsilon).or_else(|| fields.number("epsilon"));
             let usual = PrivateOptions::default();
             FitMode::Private(PrivateOptions {
-                method: usual.method,
+                method: method(fields),
                 epsilon: epsilon.unwrap_or(usual.epsilon),
                 delta: fields.number("delta").unwrap_or(usual.delta),
                 colluders: fields.whole("colluders").map_or(usual.colluders, |sites| sites as usize),
@@ -175,8 +285,14 @@ fn settings(fields: &Fields<'_>, mode: Mode) -> Settings {
         }
     }
     let whole = |name| fields.whole(name).map(|number| number as usize);
+    let starts = whole("starts").unwrap_or(defaults.starts);
+    if !(1..=2).contains(&starts) {
+        let (option, needed) = ("starts".to_owned(), "1 or 2".to_owned());
+        fields.complain(OptionProblem::Value { option, value: starts.to_string(), needed });
+    }
     Settings {
         algorithm,
+        starts,
         tolerance: fields.number("tolerance").unwrap_or(defaults.tolerance),
         max_rounds: whole("max_rounds").unwrap_or(defaults.max_rounds),
         local_epochs: whole("local_epochs").unwrap_or(defaults.local_epochs),

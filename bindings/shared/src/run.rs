@@ -5,8 +5,8 @@ use crate::options::{Fields, OptionProblem, Options};
 use crate::rules;
 use crate::watched::{Watcher, watched};
 use fedirt::{
-    Calibration, Description, Fit, FitMode, FitOptions, Input, Problems, ReadOptions, Scores, prepare,
-    questions, read_booklets, read_codebook, read_fixed_items, read_key, read_map,
+    Calibration, Description, Fit, FitMode, FitOptions, Input, Problems, ReadOptions, Responses, Scores,
+    prepare, questions, read_booklets, read_codebook, read_fixed_items, read_key, read_map,
 };
 use fedirt_model::fit::Provenance;
 use rand::rand_core::UnwrapErr;
@@ -68,23 +68,33 @@ fn threads(fields: &Fields<'_>) -> Option<usize> {
     threads
 }
 
-/// Calibrates the answers of all sites together.
-pub fn calibrate(
+/// The answers, how they are calibrated and by how many threads, and whatever else `more` reads of the options.
+pub(crate) fn opened<T>(
     answers: Vec<Input<'static>>,
     mut tables: Tables,
     options: &Options,
-    watcher: &mut dyn Watcher,
-) -> Result<Calibration, Failure> {
-    let (mut reading, mut fitting, threads) = options.read(|fields| {
+    more: impl FnOnce(&Fields<'_>) -> T,
+) -> Result<(Responses, FitOptions, Option<usize>, T), Failure> {
+    let (mut reading, mut fitting, threads, more) = options.read(|fields| {
         let fitting = rules::fitting(fields);
         let private = matches!(fitting.mode, FitMode::Private(_));
-        (rules::reading(fields, private), fitting, threads(fields))
+        (rules::reading(fields, private), fitting, threads(fields), more(fields))
     })?;
     tables.of_reading(&mut reading)?;
     tables.of_fit(&mut fitting)?;
     // Options come before answers: a wrong one need not wait until millions of rows have been read.
     fedirt::Errors::unless_empty(fitting.problems()).map_err(fedirt::FitError::from)?;
-    let responses = fedirt::read(answers, &reading)?;
+    Ok((fedirt::read(answers, &reading)?, fitting, threads, more))
+}
+
+/// Calibrates the answers of all sites together.
+pub fn calibrate(
+    answers: Vec<Input<'static>>,
+    tables: Tables,
+    options: &Options,
+    watcher: &mut dyn Watcher,
+) -> Result<Calibration, Failure> {
+    let (responses, fitting, threads, ()) = opened(answers, tables, options, |_| ())?;
     watched(threads, watcher, move |reporter| {
         let prepared = prepare(&responses, &fitting)?;
         // The calibration has its own tables with the columns of its codebook.
@@ -99,6 +109,13 @@ pub fn calibrate(
         });
         Ok(calibration)
     })
+}
+
+/// How tables are read, for whoever reads them elsewhere.
+pub fn reading(mut tables: Tables, options: &Options) -> Result<ReadOptions, Failure> {
+    let mut reading = options.read(|fields| rules::reading(fields, false))?;
+    tables.of_reading(&mut reading)?;
+    Ok(reading)
 }
 
 /// What is in tables, with the questions about them.

@@ -3,10 +3,12 @@
 use crate::failure::{Failure, Kind};
 use crate::frame::{Cells, Frame};
 use crate::options::Options;
-use fedirt::simulate;
 use fedirt::simulation::{Missing, SiteEffects, SiteSizes, Spec};
+use fedirt::{Fit, simulate};
+use fedirt_model::fit::FitItem;
 use fedirt_model::items;
 use fedirt_model::responses::MISSING;
+use fedirt_model::simulate::{NotDrawn, SiteRows};
 
 /// Simulated answers and the truth behind them.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,21 +56,61 @@ pub fn simulated(options: &Options) -> Result<Simulated, Failure> {
         }
     })?;
     let drawn = simulate(&spec)?;
-    let (mut ids, mut sites) = (Vec::new(), Vec::new());
-    let names = drawn.truth.items.iter().map(|item| item.name.clone());
-    let mut columns: Vec<(String, Vec<Option<u64>>)> = names.map(|name| (name, Vec::new())).collect();
+    let names = drawn.truth.items.iter().map(|item| item.name.clone()).collect();
+    let mut filling = Filling::of(names);
     for site in &drawn.responses.sites {
-        ids.extend(site.ids.iter().flatten().cloned());
-        sites.extend(std::iter::repeat_n(site.name.clone(), site.table.students()));
-        for row in site.table.rows() {
-            for ((_, column), code) in columns.iter_mut().zip(row) {
-                column.push((*code != MISSING).then(|| u64::from(*code)));
-            }
+        let ids = site.ids.iter().flatten().cloned();
+        for (id, row) in ids.zip(site.table.rows()) {
+            filling.row(&site.name, id, row.iter().map(|code| (*code != MISSING).then(|| u64::from(*code))));
         }
     }
-    let mut answers = Frame::default().with("id", Cells::Text(ids)).with("site", Cells::Text(sites));
-    answers.columns.extend(columns.into_iter().map(|(name, codes)| (name, Cells::Count(codes))));
     let truth = serde_json::to_string(&drawn.truth);
     let truth = truth.map_err(|error| Failure::new(Kind::Internal, error.to_string()))?;
-    Ok(Simulated { answers, truth })
+    Ok(Simulated { answers: filling.frame(), truth })
+}
+
+/// Answers drawn anew from the estimates of a fit, by a seed: as many students at every site, with every item answered.
+pub fn redrawn(fit: &Fit, seed: u64) -> Result<Frame, Failure> {
+    let mut filling = Filling::of(fit.items.iter().map(|item| item.name.clone()).collect());
+    let mut row = vec![0; fit.items.len()];
+    for (at, site) in fit.sites.iter().enumerate() {
+        let refused = |error: NotDrawn| Failure::new(Kind::Calibration, error.to_string());
+        let mut students = SiteRows::of_fit(fit, at, seed).map_err(refused)?;
+        let mut number = 0;
+        while students.next_into(&mut row) {
+            number += 1;
+            let code = |(item, place): (&FitItem, &u8)| {
+                item.codes.get(usize::from(*place)).map(|code| u64::from(*code))
+            };
+            filling.row(&site.name, format!("{}-{number}", site.name), fit.items.iter().zip(&row).map(code));
+        }
+    }
+    Ok(filling.frame())
+}
+
+/// A table that is filled row by row: `id`, `site`, and a column for each item.
+struct Filling {
+    ids: Vec<String>,
+    sites: Vec<String>,
+    columns: Vec<(String, Vec<Option<u64>>)>,
+}
+
+impl Filling {
+    fn of(items: Vec<String>) -> Self {
+        let columns = items.into_iter().map(|name| (name, Vec::new())).collect();
+        Self { ids: Vec::new(), sites: Vec::new(), columns }
+    }
+
+    fn row(&mut self, site: &str, id: String, codes: impl Iterator<Item = Option<u64>>) {
+        self.ids.push(id);
+        self.sites.push(site.to_owned());
+        self.columns.iter_mut().zip(codes).for_each(|((_, column), code)| column.push(code));
+    }
+
+    fn frame(self) -> Frame {
+        let mut frame =
+            Frame::default().with("id", Cells::Text(self.ids)).with("site", Cells::Text(self.sites));
+        frame.columns.extend(self.columns.into_iter().map(|(name, codes)| (name, Cells::Count(codes))));
+        frame
+    }
 }

@@ -3,8 +3,8 @@
 use fedirt::{Column, Columns, Input};
 use fedirt_bindings::{
     Cells, Failure, Frame, Kind, Options, PICTURES, Tables, TraceEntry, Unwatched, Watcher, calibrate,
-    checked, compared, covariance, curves_table, fit_table, likelihood, picture, planned, scored,
-    scored_again, scores_frame, simulated, summary_text,
+    checked, compared, covariance, curves_table, fit_table, likelihood, picture, planned, redrawn, scored,
+    scored_again, scores_frame, sensitivity, simulated, summary_text,
 };
 
 fn options(text: &str) -> Options {
@@ -89,7 +89,13 @@ fn results_are_columns() {
 #[test]
 fn pictures_of_items_carry_their_titles() {
     let fit = fitted("").expect("a fit").fit;
+    // Pictures of what this fit was not asked for say so; those are drawn elsewhere.
+    let apart = ["group_differences", "site_influence"];
     for (name, _) in PICTURES {
+        if apart.contains(&name) {
+            assert_eq!(picture(&fit, name, &[]).expect_err(name).kind, Kind::Calibration);
+            continue;
+        }
         assert!(picture(&fit, name, &[]).expect(name).starts_with("<svg"), "{name}");
     }
     let two = picture(&fit, "trace", &["i02".into(), "i04".into()]).expect("a picture");
@@ -100,6 +106,66 @@ fn pictures_of_items_carry_their_titles() {
     let mut unchecked = fit;
     unchecked.diagnostics = None;
     assert_eq!(picture(&unchecked, "ability", &[]).expect_err("normal").kind, Kind::Calibration);
+}
+
+#[test]
+fn groups_and_sites_are_compared() {
+    let grouped = |more: &str| {
+        let given = format!(r#"{{"id": "id", "group": "site", "reference_group": "site02"{more}}}"#);
+        calibrate(answers(), Tables::default(), &options(&given), &mut Unwatched).expect("a fit").fit
+    };
+    let fit = grouped(r#", "purify": false"#);
+    assert!(fit_table(&fit, "dif").expect("groups were compared").columns.len() > 5);
+    assert!(picture(&fit, "group_differences", &[]).expect("a picture").starts_with("<svg"));
+    // A slope and a difficulty more in each of the other groups.
+    assert_eq!(grouped(r#", "free": {"i03": ["site01", "site03"]}"#).npar, fit.npar + 4);
+    assert_eq!(grouped(r#", "free": {"i03": "all"}"#).npar, fit.npar + 4);
+    let influence = fitted(r#", "diagnostics": ["influence", "latent", "pairs"], "compare_sites": true"#)
+        .expect("a fit")
+        .fit;
+    for name in ["influence", "latent", "dimensions", "site_heterogeneity"] {
+        assert!(fit_table(&influence, name).is_some(), "{name}");
+    }
+    assert!(picture(&influence, "site_influence", &[]).expect("a picture").starts_with("<svg"));
+    let refused = fitted(r#", "free": {"i03": "all"}"#).expect_err("no groups");
+    assert_eq!(refused.problems[0].option.as_deref(), Some("free"));
+}
+
+#[test]
+fn items_and_sites_count_as_they_are_told() {
+    let merged = fitted(r#", "bundles": [["i01", "i02"], "i03+i04"]"#).expect("a fit").fit;
+    let names: Vec<&str> = merged.items.iter().map(|item| item.name.as_str()).collect();
+    assert_eq!(names, ["i05", "i01+i02", "i03+i04"]);
+    let equal = fitted(r#", "site_weights": "equal""#).expect("a fit").fit;
+    assert_ne!(equal.items[0].a, fitted("").expect("a fit").fit.items[0].a);
+    let held = fitted(r#", "model": "rasch", "latent_sd": 1"#).expect("a fit").fit;
+    assert_eq!(held.model, "rasch-sd1");
+    for (wrong, option) in [
+        (r#", "latent_sd": 1"#, "latent_sd"),
+        (r#", "model": "rasch", "latent_sd": 2"#, "latent_sd"),
+        (r#", "bundles": ["i01"]"#, "bundles"),
+        (r#", "site_weights": "many""#, "site_weights"),
+        (r#", "mechanism": "score2""#, "mechanism"),
+        (r#", "mode": "private", "epsilon": 1, "level": "strict""#, "level"),
+        (r#", "mode": "private", "epsilon": 1, "group": "id""#, "group"),
+    ] {
+        let refused = fitted(wrong).expect_err(wrong);
+        assert_eq!(refused.problems[0].option.as_deref(), Some(option), "{wrong}");
+    }
+}
+
+#[test]
+fn sensitivity_is_tables() {
+    let given = options(r#"{"site": "site", "id": "id", "model": "rasch", "vary": ["sites"]}"#);
+    let ([(_, fits), (_, items)], notes) =
+        sensitivity(answers(), Tables::default(), &given, &mut Unwatched).expect("fits");
+    assert!(notes.is_empty());
+    assert_eq!(numbers(&fits, "largest_change_in_se")[0], None, "the fit as it is");
+    let [a, there] = ["b", "b_there"].map(|name| numbers(&items, name));
+    assert!(a.len() % 5 == 0 && a.iter().zip(there).any(|(a, there)| a != there));
+    let private = options(r#"{"site": "site", "mode": "private", "epsilon": 1}"#);
+    let refused = sensitivity(answers(), Tables::default(), &private, &mut Unwatched).expect_err("private");
+    assert_eq!(refused.kind, Kind::Option);
 }
 
 #[test]
@@ -158,6 +224,30 @@ fn whoever_watches_sees_rounds_and_stops_them() {
 }
 
 #[test]
+fn answers_are_drawn_anew_from_a_fit() {
+    let fit = fitted(r#", "model": "rasch""#).expect("a fit").fit;
+    let drawn = redrawn(&fit, 5).expect("answers");
+    assert_eq!(drawn, redrawn(&fit, 5).expect("answers"));
+    assert_ne!(drawn, redrawn(&fit, 6).expect("answers"));
+    // Shares of right answers are those of the calibration, within four standard errors of a difference (0.037 for 360 students).
+    let given = simulated(&options(r#"{"sites": 3, "students": 120, "items": 5, "seed": 3}"#))
+        .expect("a study")
+        .answers;
+    for item in &fit.items {
+        let share = |frame: &Frame| match frame.columns.iter().find(|(name, _)| *name == item.name) {
+            Some((_, Cells::Count(codes))) => {
+                codes.iter().flatten().sum::<u64>() as f64 / codes.iter().flatten().count() as f64
+            }
+            other => panic!("{other:?}"),
+        };
+        let (here, there) = (share(&drawn), share(&given));
+        assert!((here - there).abs() < 0.15, "{}: {here} {there}", item.name);
+    }
+    let secure = fitted(r#", "mode": "secure""#).expect("a fit").fit;
+    assert_eq!(redrawn(&secure, 1).expect_err("no effects").kind, Kind::Calibration);
+}
+
+#[test]
 fn private_studies_are_planned() {
     let (table, _) = planned(&options(r#"{"sites": 20, "students": 100, "items": 30, "epsilon": [8, 1]}"#))
         .expect("a plan");
@@ -166,4 +256,12 @@ fn private_studies_are_planned() {
         planned(&options(r#"{"sites": 3, "students": [1, 2], "items": 3}"#)).expect_err("two of three");
     assert_eq!(refused.problems[0].option.as_deref(), Some("students"));
     assert!(planned(&options(r#"{"sites": 1, "students": [], "items": 3}"#)).is_err());
+    let study = |more: &str| {
+        let given = format!(r#"{{"sites": 4, "students": 200, "items": 4, "epsilon": 1{more}}}"#);
+        planned(&options(&given)).map(|(table, _)| numbers(&table, "se_b")[0].expect("an error"))
+    };
+    let whole = study("").expect("a plan");
+    assert_ne!(study(r#", "mechanism": "score2""#), Ok(whole));
+    assert!(study(r#", "booklets": [[1, 2, 3], [2, 3, 4]]"#).expect("a plan") > whole, "fewer answers");
+    assert!(study(r#", "booklets": [[1, 5]]"#).is_err());
 }
