@@ -128,6 +128,10 @@ itemfit.fedirt_fit <- function(x, fit_stats = NULL, ...) {
   table[c("item", unlist(columns[fit_stats]))]
 }
 
+DIF <- function(x, ...) UseMethod("DIF")
+
+DIF.fedirt_fit <- function(x, ...) needed(x, "dif", "dif")
+
 M2 <- function(obj, ...) UseMethod("M2")
 
 M2.fedirt_fit <- function(obj, ...) {

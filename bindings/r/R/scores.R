@@ -79,8 +79,16 @@ to_mirt <- function(name, x, ...) {
 fscores.default <- function(object, ...) to_mirt("fscores", object, ...)
 itemfit.default <- function(x, ...) to_mirt("itemfit", x, ...)
 personfit.default <- function(x, ...) to_mirt("personfit", x, ...)
+DIF.default <- function(x, ...) to_mirt("DIF", x, ...)
 M2.default <- function(obj, ...) to_mirt("M2", obj, ...)
 probtrace.default <- function(x, theta, ...) to_mirt("probtrace", x, theta, ...)
 iteminfo.default <- function(x, theta, ...) to_mirt("iteminfo", x, theta, ...)
 testinfo.default <- function(x, theta, ...) to_mirt("testinfo", x, theta, ...)
 ranef.default <- function(object, ...) stop_option(paste0("ranef needs a fit of fedirt, not an object of class ", class(object)[1]))
+
+# Answers of as many students, drawn anew from the estimates.
+simulate.fedirt_fit <- function(object, nsim = 1, seed = NULL, ...) {
+  if (is.null(seed)) seed <- sample.int(.Machine$integer.max, 1)
+  drawn <- lapply(seq_len(nsim), function(at) as_frame(native("wrap__r_redraw", json_of(object), as.double(seed + at - 1))))
+  structure(stats::setNames(drawn, paste0("sim_", seq_len(nsim))), seed = seed)
+}

@@ -22,3 +22,15 @@ same_numbers <- function(one, other) {
 problem_of <- function(expression) {
   tryCatch(expression, fedirt_error = function(error) error)
 }
+
+# Puts the program `fedirt` on the PATH, for the test that calls this: FEDIRT_PROGRAM names it, where it is not there already.
+with_program <- function(frame = parent.frame()) {
+  program <- Sys.getenv("FEDIRT_PROGRAM", Sys.which("fedirt"))
+  skip_if(!nzchar(program), "the program fedirt is not there")
+  path <- Sys.getenv("PATH")
+  folder <- tempfile("program")
+  dir.create(folder)
+  file.symlink(normalizePath(program), file.path(folder, "fedirt"))
+  Sys.setenv(PATH = paste(folder, path, sep = .Platform$path.sep))
+  do.call(on.exit, list(bquote(Sys.setenv(PATH = .(path))), add = TRUE), envir = frame)
+}

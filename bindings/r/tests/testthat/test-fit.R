@@ -124,3 +124,54 @@ test_that("broom's generics find their methods", {
 test_that("the values are those of mirt's table", {
   expect_identical(as_mirt_values(fit)$name[1:2], c("a1", "d"))
 })
+
+test_that("groups and sites are compared", {
+  table <- answers()
+  table$sex <- rep_len(c("f", "m", "m", "f"), 300)
+  found <- suppressMessages(calibrate(table, group = "sex", reference_group = "m", purify = FALSE))
+  expect_identical(DIF(found)$item, paste0("i", 1:5))
+  table$i5 <- NULL
+  binary <- suppressMessages(calibrate(table, group = "sex"))
+  expect_match(picture(binary, "group_differences"), "^<svg")
+  # A slope and a difficulty more.
+  expect_equal(suppressMessages(calibrate(table, group = "sex", free = c(i3 = "all")))$npar, binary$npar + 2)
+  expect_error(DIF(fit), class = "fedirt_calibration_error")
+  sites <- calibrate(answers(), compare_sites = TRUE, diagnostics = c("influence", "latent", "pairs"))
+  for (name in c("site_heterogeneity", "influence", "latent", "dimensions")) expect_gt(nrow(fit_table(sites, name)), 0)
+  expect_error(calibrate(answers(), free = list(i3 = "all")), "group", class = "fedirt_option_error")
+})
+
+test_that("items are merged, sites weighted, the SD held", {
+  merged <- calibrate(answers(), bundles = list(c("i1", "i2"), "i3+i4"))
+  expect_identical(vapply(merged$items, function(item) item$name, ""), c("i5", "i1+i2", "i3+i4"))
+  expect_identical(calibrate(answers(), bundles = c("i1", "i2"))$items[[4]]$name, "i1+i2")
+  expect_identical(calibrate(answers(), site_weights = "equal")$se_type, "sandwich")
+  expect_identical(calibrate(answers()[names(answers()) != "i5"], itemtype = "Rasch", latent_sd = 1)$model, "rasch-sd1")
+})
+
+test_that("sensitivity puts fits side by side", {
+  found <- sensitivity(answers(), "sites", site = "school", id = "pupil", itemtype = "pcm")
+  expect_identical(found$fits$fit[1], "as it is")
+  expect_true(all(c("b", "b_there", "b_change_in_se") %in% names(found$items)))
+  expect_output(print(found), "sites count equally")
+  expect_error(sensitivity(answers(), "sites", "school"), "names", class = "fedirt_option_error")
+})
+
+test_that("answers are drawn anew from a fit", {
+  drawn <- simulate(fit, nsim = 2, seed = 4)
+  expect_identical(names(drawn), c("sim_1", "sim_2"))
+  expect_identical(drawn, simulate(fit, nsim = 2, seed = 4))
+  expect_identical(dim(drawn[[1]]), c(300L, 7L))
+  again <- fedirt(drawn[[1]], 1, site = "site", id = "id", threads = 2)
+  far <- mapply(function(one, other) (one$b[[1]] - other$b[[1]]) / sqrt(one$se_b[[1]]^2 + other$se_b[[1]]^2), fit$items, again$items)
+  expect_true(all(abs(far) < 4))
+  secure <- calibrate(answers(), mode = "secure")
+  expect_error(simulate(secure, seed = 1), "release", class = "fedirt_calibration_error")
+})
+
+test_that("private studies are planned with booklets and mechanisms", {
+  plan <- function(...) plan_private(4, 200, 4, epsilon = 1, ...)$table$se_b
+  expect_gt(plan(booklets = list(1:3, 2:4)), plan())
+  expect_gt(plan(mechanism = "score2"), 0)
+  expect_error(plan(booklets = list(1:5)), class = "fedirt_option_error")
+})

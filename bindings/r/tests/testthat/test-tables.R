@@ -42,3 +42,22 @@ test_that("labelled columns of haven lose declared missing values", {
   table$i1 <- haven::labelled(as.numeric(table$i1), c(wrong = 0, right = 1))
   same_numbers(calibrate(table), expected)
 })
+
+test_that("ranges and tagged values of haven are missing", {
+  skip_if_not_installed("haven")
+  table <- answers()
+  expected <- calibrate(table)
+  plain <- as.numeric(table$i2)
+  gap <- is.na(plain)
+  table$i2 <- haven::labelled_spss(replace(plain, gap, 97), c(wrong = 0, right = 1), na_range = c(90, 99))
+  same_numbers(calibrate(table), expected)
+  table$i2 <- haven::labelled_spss(replace(plain, gap, -9), c(wrong = 0, right = 1), na_range = c(-Inf, -1))
+  same_numbers(calibrate(table), expected)
+  table$i2 <- haven::labelled(
+    replace(plain, gap, haven::tagged_na("a")), c(wrong = 0, right = 1, refused = haven::tagged_na("a"))
+  )
+  same_numbers(calibrate(table), expected)
+  # Labels do not make a missing value of what nobody declared: that is a question.
+  table$i2 <- haven::labelled(replace(plain, gap, 9), c(wrong = 0, right = 1, absent = 9))
+  expect_identical(problem_of(calibrate(table))$problems$column[1], "i2")
+})

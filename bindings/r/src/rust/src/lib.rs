@@ -13,6 +13,7 @@ mod watch;
 use answer::{answer, from_json, value};
 use extendr_api::prelude::*;
 use fedirt::results::fit_json;
+use fedirt::{published_likelihood, GivenItem, PublishedGrid};
 use fedirt_bindings::{Failure, Kind, Options};
 use table::{inputs, tables};
 
@@ -46,6 +47,51 @@ fn r_calibrate(answers: List, about_items: List, options: &str, progress: Robj) 
             found.notes.iter().map(|note| note.told(fedirt::Audience::Library)).collect();
         let json = json(&found.fit)?;
         Ok(list!(json = json, notes = notes, calibration = ExternalPtr::new(Calibration(found))).into())
+    })
+}
+
+#[extendr]
+fn r_sensitivity(answers: List, about_items: List, options: &str) -> Robj {
+    answer(|| {
+        let mut watching = watch::Watching::new(().into());
+        let (inputs, tables) = (inputs(&answers)?, tables(&about_items)?);
+        let options = Options::from_json(options)?;
+        let (frames, notes) = fedirt_bindings::sensitivity(inputs, tables, &options, &mut watching)?;
+        let [fits, items] = frames.map(|(_, frame)| frame::columns(frame));
+        Ok(list!(fits = fits, items = items, notes = notes).into())
+    })
+}
+
+/// The likelihood on the published grid, and its gradient. The grid is the number of nodes and the two bounds.
+#[extendr]
+fn r_published(a: &[f64], b: List, answers: List, grid: &[f64]) -> Robj {
+    answer(|| {
+        let wrong = |message: String| Failure::new(Kind::Data, message);
+        let slices = |list: &List| {
+            list.values()
+                .map(|robj| robj.as_real_vector())
+                .collect::<Option<Vec<Vec<f64>>>>()
+                .unwrap_or_default()
+        };
+        let (steps, columns) = (slices(&b), slices(&answers));
+        if steps.len() != a.len() {
+            return Err(wrong(format!("{} slopes and {} items with difficulties", a.len(), steps.len())));
+        }
+        let items: Vec<GivenItem> = a.iter().zip(steps).map(|(a, b)| GivenItem { a: *a, b }).collect();
+        let code = |at: (usize, usize), x: f64| match x {
+            x if x.is_nan() => Ok(None),
+            x if x.fract() == 0.0 && (0.0..1e6).contains(&x) => Ok(Some(x as usize)),
+            x => Err(wrong(format!("row {}, item {}: {x} is no answer", at.1 + 1, at.0 + 1))),
+        };
+        let column = |(j, cells): (usize, Vec<f64>)| {
+            cells.into_iter().enumerate().map(|(n, x)| code((j, n), x)).collect::<Result<Vec<_>, Failure>>()
+        };
+        let codes = columns.into_iter().enumerate().map(column).collect::<Result<Vec<_>, Failure>>()?;
+        let [nodes, lower, upper] = grid[..] else { return Err(wrong("a grid has three numbers".into())) };
+        let grid = PublishedGrid { nodes: nodes as usize, lower, upper };
+        let found = published_likelihood(&items, &codes, grid).map_err(|error| wrong(error.to_string()))?;
+        let b: Vec<f64> = found.b.into_iter().flatten().collect();
+        Ok(list!(loglik = found.loglik, a = found.a, b = b).into())
     })
 }
 
@@ -159,6 +205,11 @@ fn r_simulate(options: &str) -> Robj {
 }
 
 #[extendr]
+fn r_redraw(json: &str, seed: f64) -> Robj {
+    answer(|| Ok(frame::columns(fedirt_bindings::redrawn(&fedirt_bindings::fit_of(json)?, seed as u64)?)))
+}
+
+#[extendr]
 fn r_plan(options: &str) -> Robj {
     answer(|| {
         let (table, remarks) = fedirt_bindings::planned(&Options::from_json(options)?)?;
@@ -182,6 +233,8 @@ extendr_module! {
     mod fedirtr;
     fn r_start;
     fn r_calibrate;
+    fn r_sensitivity;
+    fn r_published;
     fn r_parse;
     fn r_json;
     fn r_covariance;
@@ -195,6 +248,7 @@ extendr_module! {
     fn r_compare;
     fn r_check;
     fn r_simulate;
+    fn r_redraw;
     fn r_plan;
     fn r_options;
     fn r_panic_on_purpose;
