@@ -36,6 +36,18 @@ pub enum CohortError {
         /// The other site.
         second: SiteId,
     },
+    /// A large cohort without this site's own hello.
+    #[error("the cohort that {site} was shown does not have the hello that {site} sent")]
+    NotUnderRoot {
+        /// This site.
+        site: SiteId,
+    },
+    /// Hellos of a large cohort that are not those of the sites to mask with.
+    #[error("the hellos that {site} was shown are not those of its neighbours in this attempt")]
+    OtherNeighbours {
+        /// This site.
+        site: SiteId,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +87,17 @@ impl Cohort {
         hellos: impl IntoIterator<Item = &'a Hello>,
         protection: &Protection,
     ) -> Result<Self, CohortError> {
+        let cohort = Self::gathered(round, roster, hellos)?;
+        protection.check_size(cohort.members.len())?;
+        Ok(cohort)
+    }
+
+    /// Verified hellos by site, however many: no two from one site or with one key.
+    pub(super) fn gathered<'a>(
+        round: &RoundId,
+        roster: &Roster,
+        hellos: impl IntoIterator<Item = &'a Hello>,
+    ) -> Result<Self, CohortError> {
         let mut members = BTreeMap::new();
         let mut owners: BTreeMap<RoundPublicKey, SiteId> = BTreeMap::new();
         for hello in hellos {
@@ -88,7 +111,6 @@ impl Cohort {
                 return Err(CohortError::DuplicateKey { first, second: site });
             }
         }
-        protection.check_size(members.len())?;
         Ok(Self { round: round.clone(), members })
     }
 
@@ -117,7 +139,11 @@ impl Cohort {
         for (site, member) in &self.members {
             fields.bytes(site.as_str().as_bytes()).bytes(member.key.as_bytes());
         }
-        BoundCohort { context: Context(fields.hash()), cohort: self }
+        self.bound(Context(fields.hash()))
+    }
+
+    pub(super) fn bound(self, context: Context) -> BoundCohort {
+        BoundCohort { cohort: self, context }
     }
 }
 

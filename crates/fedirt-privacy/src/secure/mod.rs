@@ -15,7 +15,8 @@
 //! **Promised**, against a coordinator that works together with any c ≤ |U| − 2 sites of the cohort U, as long
 //! as the pinned roster holds the true keys: nothing is learnt beyond the sum over U. The masks depend on
 //! every byte that was broadcast, on the cohort and on its keys, so a coordinator that shows two sites
-//! different parameters, cohorts or keys gets noise.
+//! different parameters, cohorts or keys gets noise. Where a plan lets a large cohort mask with a few neighbours
+//! ([`Sparse`]), the promise is against a third of the sites, or the plan's c if that is more, decided on before they say hello.
 //!
 //! **Not promised:**
 //! - that the sum itself is harmless: pooled answers can be inferred from exact sums, and two sums over
@@ -40,6 +41,7 @@ mod mask;
 mod name;
 mod roster;
 mod round_key;
+mod sparse;
 mod statement;
 mod thresholds;
 mod upload;
@@ -57,6 +59,7 @@ pub use mask::{MaskError, Masked};
 pub use name::{NameError, SiteId, StudyId, has_unseen, is_unseen};
 pub use roster::{Enrolment, Roster, RosterError, SignedRoster};
 pub use round_key::{RoundKey, RoundKeyError, RoundPublicKey};
+pub use sparse::{Neighbourhood, Neighbourhoods, Shown, Sparse};
 pub use statement::{SignedStatement, Statement, StatementError};
 pub use thresholds::{Protection, ThresholdError, Thresholds};
 pub use upload::{Upload, UploadError};

@@ -3,6 +3,7 @@
 mod negative;
 mod properties;
 mod rules;
+mod sparse;
 mod speed;
 mod statements;
 mod vectors;
