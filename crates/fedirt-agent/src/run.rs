@@ -261,8 +261,8 @@ impl<T: Transport> Agent<T> {
             return Ok(None);
         };
         self.seen = self.seen.max(message.step);
-        if let Notice::Open { turn, broadcast, .. } = &message.notice {
-            self.question = codec::decode(broadcast).ok().map(|told| (*turn, told));
+        if let Some((turn, broadcast)) = message.notice.opens() {
+            self.question = codec::decode(broadcast).ok().map(|told| (turn, told));
         }
         if self.machine.is_over() {
             // The end was written down, and the program stopped before the results were.
@@ -443,7 +443,9 @@ fn waiting_for(notice: &Notice, reaction: Reaction) -> String {
             (String::new(), "the roster is approved here; waiting for the other sites' officers")
         }
         Notice::Call { turn, .. } => (format!("{turn}: "), "hello said; waiting for the other sites"),
-        Notice::Open { turn, .. } => (format!("{turn}: "), "answered; waiting for the other sites"),
+        Notice::Open { turn, .. } | Notice::OpenSparse { turn, .. } => {
+            (format!("{turn}: "), "answered; waiting for the other sites")
+        }
         Notice::Finished(_) | Notice::Ended { .. } => return "the study is over".into(),
     };
     match reaction {

@@ -55,7 +55,11 @@ fn refuse(
         Err(error) => return Ok(Err(error)),
     };
     let notice = news.and_then(|bytes| codec::decode::<ToSite>(&bytes).ok()).map(|message| message.notice);
-    let Some(Notice::Call { turn, .. } | Notice::Open { turn, .. }) = notice else { return Ok(Ok(None)) };
+    let Some(Notice::Call { turn, .. } | Notice::Open { turn, .. } | Notice::OpenSparse { turn, .. }) =
+        notice
+    else {
+        return Ok(Ok(None));
+    };
     let message = ToCoordinator::Refuse { turn, reason: shown_reason(reason) };
     Transcript::open(&study.folder)?.write(&message, None)?;
     let sealed = envelope::seal(id, &study.site, identity, envelope::MESSAGE, &message)?;

@@ -6,8 +6,9 @@ use fedirt_model::fit::Fit;
 use fedirt_model::private::ScoreRequest;
 use fedirt_model::questions::NOISY_SCORES;
 use fedirt_model::statistics::Statistic;
-use fedirt_privacy::secure::is_unseen;
+use fedirt_privacy::secure::{Roster, SiteId, is_unseen};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A round and which try at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -29,7 +30,7 @@ impl std::fmt::Display for Turn {
 pub struct Broadcast {
     /// SHA-256 of all sites' declarations, by which numbers are bounded and counted.
     pub declarations: [u8; 32],
-    /// The sites whose sums are added, in order.
+    /// The sites whose sums are added, in order; none where a [`SparseView`] says who they are.
     pub cohort: Vec<String>,
     /// Bounds of the encoding.
     pub bounds: Bounds,
@@ -98,6 +99,39 @@ pub struct SharedRoster {
     pub approvals: Vec<(String, Vec<u8>)>,
 }
 
+/// A large cohort as one of its sites is shown it: who is in it, and the hellos of those with which the site masks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SparseView {
+    /// A bit for each site of the roster, in the order of their names, the lowest first: whether it is in the cohort.
+    pub members: Vec<u8>,
+    /// Root of the hash tree over all hellos.
+    pub root: [u8; 32],
+    /// From this site's hello to the root.
+    pub path: Vec<[u8; 32]>,
+    /// The signed hellos of this site and its neighbours.
+    pub hellos: Vec<Vec<u8>>,
+}
+
+impl SparseView {
+    /// A cohort as bits.
+    pub fn members_of(roster: &Roster, cohort: &BTreeSet<SiteId>) -> Vec<u8> {
+        let mut bits = vec![0; roster.entries().len().div_ceil(8)];
+        for (k, _) in roster.entries().keys().enumerate().filter(|(_, site)| cohort.contains(*site)) {
+            bits[k / 8] |= 1 << (k % 8);
+        }
+        bits
+    }
+
+    /// The cohort; none where there are more or fewer bits than sites.
+    pub fn cohort(&self, roster: &Roster) -> Option<BTreeSet<SiteId>> {
+        let is_in = |k: usize| self.members.get(k / 8).is_some_and(|byte| byte >> (k % 8) & 1 == 1);
+        let sites = roster.entries().keys().enumerate();
+        let cohort: BTreeSet<SiteId> =
+            sites.filter(|(k, _)| is_in(*k)).map(|(_, site)| site.clone()).collect();
+        (Self::members_of(roster, &cohort) == self.members).then_some(cohort)
+    }
+}
+
 /// What the coordinator says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Notice {
@@ -125,6 +159,15 @@ pub enum Notice {
     Ended {
         /// Why, for people.
         reason: String,
+    },
+    /// A round of a large cohort is open, in which sites mask with a few others: answer.
+    OpenSparse {
+        /// Which.
+        turn: Turn,
+        /// What this site is shown of the cohort.
+        view: SparseView,
+        /// The bytes of a [`Broadcast`].
+        broadcast: Vec<u8>,
     },
 }
 
@@ -197,12 +240,22 @@ impl ToCoordinator {
 }
 
 impl Notice {
+    /// The round that it opens, and the bytes of its question.
+    pub fn opens(&self) -> Option<(Turn, &[u8])> {
+        match self {
+            Self::Open { turn, broadcast, .. } | Self::OpenSparse { turn, broadcast, .. } => {
+                Some((*turn, broadcast))
+            }
+            Self::Roster(_) | Self::Call { .. } | Self::Finished(_) | Self::Ended { .. } => None,
+        }
+    }
+
     /// What kind of notice this is, for logs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Roster(_) => "roster",
             Self::Call { .. } => "call",
-            Self::Open { .. } => "open",
+            Self::Open { .. } | Self::OpenSparse { .. } => "open",
             Self::Finished(_) => "finished",
             Self::Ended { .. } => "ended",
         }

@@ -6,7 +6,7 @@ use crate::private::PrivateTerms;
 use fedirt_model::centre::{FEWEST_ROUNDS, Plan, Secrecy, closing_exchanges};
 use fedirt_model::private::ROUND_SHARES;
 use fedirt_model::statistics::Mode;
-use fedirt_privacy::secure::{Protection, RoundId, SiteId, StudyId, Thresholds};
+use fedirt_privacy::secure::{Protection, RoundId, SiteId, Sparse, StudyId, Thresholds};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,6 +21,24 @@ pub enum OnLoss {
     End,
     /// Go on without it, which lets the coordinator compute what it sent: the officers have consented.
     RevealLostSite,
+}
+
+/// With whom a site shares masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Masking {
+    /// With all others: nothing but the sum is learnt by a coordinator that works with all but two.
+    #[default]
+    Full,
+    /// From 100 sites on with a few others ([`Sparse`]): the same against a third of the sites.
+    Sparse,
+}
+
+impl Masking {
+    /// Whether it is what plans have that say nothing.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How long sites have, in milliseconds.
@@ -55,6 +73,8 @@ pub struct Terms {
     pub private: Option<PrivateTerms>,
     /// How many sites a sum must have.
     pub thresholds: Thresholds,
+    /// With whom a site shares masks.
+    pub masking: Masking,
     /// What happens when a site vanishes.
     pub on_loss: OnLoss,
     /// Deadlines.
@@ -95,6 +115,19 @@ impl Terms {
             Mode::Plain => None,
             Mode::Secure => Some(Protection::Sums(self.thresholds)),
             Mode::Private => Some(Protection::Noise),
+        }
+    }
+
+    /// With whom the sites of a cohort of this size share masks, where it is not with all others.
+    pub fn sparse(&self, sites: usize) -> Option<Sparse> {
+        let colluders = match self.mode {
+            Mode::Plain => return None,
+            Mode::Secure => self.thresholds.colluders(),
+            Mode::Private => crate::private::colluders(self, sites),
+        };
+        match self.masking {
+            Masking::Full => None,
+            Masking::Sparse => Sparse::of(sites, colluders),
         }
     }
 

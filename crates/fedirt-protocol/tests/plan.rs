@@ -81,6 +81,22 @@ fn risks_that_are_not_named_are_refused() {
     assert!(problems(&named)[0].contains("rebuild rows"));
 }
 
+/// Masks with neighbours are a choice that a plan must name, and its words say how many sites may work with the coordinator.
+#[test]
+fn masks_with_neighbours_are_named() {
+    let usual = template("s", Mode::Secure, &names(300), &items(30), 9000);
+    let sparse = usual.replace("n_min = 3\n", "n_min = 3\nmasking = \"sparse\"\n");
+    assert!(problems(&sparse)[0].contains("masks_need_two_thirds_honest"));
+    let named = sparse.replace("[risks]\n", "[risks]\nmasks_need_two_thirds_honest = true\n");
+    let plan = StudyPlan::parse(&named).expect("a plan with its risk");
+    assert!(plan.in_words().join(" ").contains("at most 100 of 300 sites"), "{:?}", plan.in_words());
+    let terms = plan.terms(&named).expect("sound terms");
+    assert_eq!(terms.sparse(300).map(|graph| graph.degree()), Some(68));
+    assert!(terms.sparse(99).is_none());
+    let usual = StudyPlan::parse(&usual).expect("a plan").terms(&usual).expect("sound terms");
+    assert!(usual.sparse(300).is_none());
+}
+
 #[test]
 fn every_problem_is_reported_at_once() {
     let text = template("bad name", Mode::Secure, &names(2), &items(1), 2000)

@@ -366,6 +366,16 @@ impl Coordinator {
         }
     }
 
+    /// Says something of its own to each of some sites, in one step.
+    fn tell_each(&mut self, notices: impl IntoIterator<Item = (SiteId, Notice)>) {
+        self.step += 1;
+        let step = self.step;
+        let sends = notices
+            .into_iter()
+            .map(|(to, notice)| Output::Send { to, message: Arc::new(ToSite { step, notice }) });
+        self.outputs.extend(sends);
+    }
+
     fn end(&mut self, mut result: Result<Finished, CoordinatorError>) {
         self.state = State::Over;
         if let Ok(finished) = &mut result {

@@ -4,7 +4,7 @@ use super::centre::{Brought, Centre, Next};
 use super::{Coordinator, CoordinatorError, Output, Rejection, State, Stop, Taken, resemblance};
 use crate::declaration::Declarations;
 use crate::encoding;
-use crate::message::{Announcement, Broadcast, Notice, Question, Sums, Turn};
+use crate::message::{Announcement, Broadcast, Notice, Question, SparseView, Sums, Turn};
 use crate::terms::OnLoss;
 use crate::{Timestamp, codec};
 use fedirt_model::centre::FEWEST_ROUNDS;
@@ -88,7 +88,11 @@ impl Coordinator {
         let declarations = self.declarations()?;
         let computed = Broadcast {
             declarations: declarations.hash(),
-            cohort: self.cohort.iter().map(SiteId::to_string).collect(),
+            // A large cohort is shown to each site apart.
+            cohort: match self.terms.sparse(self.cohort.len()) {
+                None => self.cohort.iter().map(SiteId::to_string).collect(),
+                Some(_) => Vec::new(),
+            },
             bounds: declarations.bounds(&self.cohort),
             question,
         };
@@ -165,32 +169,51 @@ impl Coordinator {
         Ok(Taken::Changed)
     }
 
-    /// The cohort is known: everyone gets the same bytes.
+    /// The cohort is known. Everyone gets the same bytes, or, where a site masks with a few others, those that it needs.
     fn open(
         &mut self,
         now: Timestamp,
         attempt: Attempt,
         hellos: BTreeMap<SiteId, (Hello, Vec<u8>)>,
     ) -> Result<(), Stop> {
-        let mut bound = None;
+        let (mut bound, mut neighbourhoods) = (None, None);
         if let (Some(protection), Some(roster)) = (self.terms.protection(), &self.roster) {
             let verified = hellos.values().map(|(hello, _)| hello);
             let cohort = Cohort::of_verified(&self.terms.round(attempt.turn), roster, verified, &protection)
                 .map_err(|e| CoordinatorError::Internal(e.to_string()))?;
-            bound = Some(cohort.bind(&attempt.broadcast));
+            bound = Some(match self.terms.sparse(hellos.len()) {
+                None => cohort.bind(&attempt.broadcast),
+                Some(graph) => {
+                    let (bound, found) = cohort.bind_sparse(&attempt.broadcast, graph);
+                    neighbourhoods = Some((found, SparseView::members_of(roster, &attempt.expected)));
+                    bound
+                }
+            });
         }
         let hellos: BTreeMap<SiteId, Vec<u8>> =
             hellos.into_iter().map(|(site, (_, bytes))| (site, bytes)).collect();
-        let notice = Notice::Open {
-            turn: attempt.turn,
-            hellos: hellos.values().cloned().collect(),
-            broadcast: attempt.broadcast.clone(),
-        };
-        let expected = attempt.expected.clone();
+        let (turn, broadcast) = (attempt.turn, attempt.broadcast.clone());
+        match neighbourhoods {
+            None => {
+                let notice = Notice::Open { turn, hellos: hellos.values().cloned().collect(), broadcast };
+                self.tell(&attempt.expected, notice);
+            }
+            Some((all, members)) => {
+                let view = |site: &SiteId| {
+                    let near = all.of(site)?;
+                    let hellos = near.sites.iter().filter_map(|site| hellos.get(site).cloned()).collect();
+                    Some(SparseView { members: members.clone(), root: near.root, path: near.path, hellos })
+                };
+                let notices = attempt.expected.iter().filter_map(|site| {
+                    let (view, broadcast) = (view(site)?, broadcast.clone());
+                    Some((site.clone(), Notice::OpenSparse { turn, view, broadcast }))
+                });
+                self.tell_each(notices);
+            }
+        }
         let deadline = now.after(self.terms.deadlines.upload);
         self.state =
             State::Open(Box::new(Open { attempt, deadline, hellos, bound, answers: BTreeMap::new() }));
-        self.tell(&expected, notice);
         Ok(())
     }
 

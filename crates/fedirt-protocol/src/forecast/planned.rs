@@ -2,7 +2,7 @@
 
 use crate::plan::{PlanItem, StudyPlan};
 use crate::private::{Noise, PrivateRefusal, PrivateTerms, noise};
-use crate::terms::{Deadlines, OnLoss, Terms};
+use crate::terms::{Deadlines, Masking, OnLoss, Terms};
 use crate::{SiteId, StudyId};
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::design::{Design, DesignItem, MAX_CATEGORIES};
@@ -152,6 +152,7 @@ impl StudyAtEpsilon {
             private: Some(private),
             thresholds: Thresholds::new(3 + planned.colluders, planned.colluders)
                 .map_err(|e| cannot(e.to_string()))?,
+            masking: Masking::Full,
             on_loss: OnLoss::End,
             deadlines: Deadlines::default(),
             sites: planned.sites.iter().enumerate().map(site).collect::<Result<_, _>>()?,

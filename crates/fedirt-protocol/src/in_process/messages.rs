@@ -4,7 +4,7 @@ use super::{Observer, RunError, Sent, SiteAfter, names};
 use crate::coordinator::{Aggregator, Coordinator, Finished, Input, Output, Rejection};
 use crate::declaration::{Bounds, Declaration};
 use crate::encoding::{self, Precision};
-use crate::message::{Broadcast, Notice, Question, Sums, ToCoordinator, ToSite, Turn};
+use crate::message::{Broadcast, Question, Sums, ToCoordinator, ToSite, Turn};
 use crate::policy::Policy;
 use crate::site::{SiteMachine, SiteOutput};
 use crate::terms::Terms;
@@ -76,11 +76,11 @@ pub(super) fn run(
                 Output::Persist { .. } => {}
                 Output::Progress(entry) => observer.round(&entry),
                 Output::Send { to, message } => {
-                    if let Notice::Open { turn, broadcast, .. } = &message.notice
-                        && open.as_ref().is_none_or(|(known, ..)| known != turn)
+                    if let Some((turn, broadcast)) = message.notice.opens()
+                        && open.as_ref().is_none_or(|(known, ..)| *known != turn)
                     {
                         let told: Broadcast = codec::decode(broadcast)?;
-                        open = Some((*turn, told.bounds, Box::new(told.question)));
+                        open = Some((turn, told.bounds, Box::new(told.question)));
                     }
                     inbox.insert(to, message);
                 }

@@ -11,7 +11,7 @@ use crate::coordinator::{CoordinatorError, ExactSum, Finished, Robust};
 use crate::declaration::Declaration;
 use crate::message::{Question, Turn};
 use crate::private::PrivateTerms;
-use crate::terms::{Deadlines, OnLoss, Terms};
+use crate::terms::{Deadlines, Masking, OnLoss, Terms};
 use crate::{SiteId, StudyId, codec};
 use fedirt_model::centre::Plan;
 use fedirt_model::fit::TraceEntry;
@@ -129,6 +129,7 @@ pub fn terms(plan: Plan, setting: Setting, names: &[String]) -> Result<Terms, Ru
         mode: setting.mode,
         private: setting.private,
         thresholds: Thresholds::new(N_MIN + setting.colluders, setting.colluders)?,
+        masking: Masking::Full,
         on_loss: OnLoss::End,
         deadlines: Deadlines::default(),
         sites,

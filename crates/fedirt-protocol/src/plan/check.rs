@@ -2,7 +2,7 @@
 
 use super::{FORMAT, PlanField, PlanProblem, StudyPlan};
 use crate::encoding::FINEST_TOLERANCE;
-use crate::terms::OnLoss;
+use crate::terms::{Masking, OnLoss};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::code_set::{HIGHEST_CODE, MergedCode};
 use fedirt_model::design::MAX_CATEGORIES;
@@ -340,6 +340,12 @@ impl StudyPlan {
             self.risks.lost_site_is_revealed,
             "lost_site_is_revealed",
             "going on without a lost site lets the coordinator compute what that site sent",
+        );
+        must(
+            self.mode != Mode::Plain && self.cohort.masking == Masking::Sparse,
+            self.risks.masks_need_two_thirds_honest,
+            "masks_need_two_thirds_honest",
+            "with masking = \"sparse\" each of 100 and more sites shares masks with a few others; a coordinator that works with more than a third of all (or with more than colluders, if that is more) may find a site whose others are all its own",
         );
     }
 }

@@ -11,7 +11,7 @@ pub use template::{template, template_at};
 pub use words::WHAT_SECURE_KEEPS;
 
 use crate::private::PrivateTerms;
-use crate::terms::{Deadlines, OnLoss, Terms, most_exchanges};
+use crate::terms::{Deadlines, Masking, OnLoss, Terms, most_exchanges};
 use fedirt_model::centre::{AlgorithmKind, Anchor, ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::code_set::MergedCode;
 use fedirt_model::exchange::Effects;
@@ -87,6 +87,9 @@ pub struct CohortPlan {
     /// Sites that may work with the coordinator; left out, one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub colluders: Option<usize>,
+    /// With whom a site shares masks.
+    #[serde(default, skip_serializing_if = "Masking::is_usual")]
+    pub masking: Masking,
     /// What happens when a site vanishes after sums were released.
     #[serde(default)]
     pub on_loss: OnLoss,
@@ -300,6 +303,9 @@ pub struct Risks {
     pub each_site_sees_the_sum_of_the_other_two: bool,
     /// `on_loss = "reveal_lost_site"`: what a lost site sent can be computed.
     pub lost_site_is_revealed: bool,
+    /// `masking = "sparse"`: a coordinator that works with more than a third of the sites can see single sites' numbers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub masks_need_two_thirds_honest: bool,
 }
 
 impl Risks {
@@ -472,6 +478,7 @@ impl StudyPlan {
             mode: self.mode,
             private: self.private_terms(),
             thresholds: thresholds.map_err(|e| content(PlanField::Cohort, &e))?,
+            masking: self.cohort.masking,
             on_loss: self.cohort.on_loss,
             deadlines: Deadlines {
                 join: self.deadlines.join_seconds.map(milliseconds),

@@ -3,7 +3,7 @@
 use super::{PrivacyLevel, StudyPlan};
 use crate::private::large_delta;
 use crate::statement::against_a_site;
-use crate::terms::OnLoss;
+use crate::terms::{Masking, OnLoss};
 use fedirt_model::exchange::Effects;
 use fedirt_model::population::Family;
 use fedirt_model::statistics::Mode;
@@ -73,6 +73,12 @@ impl StudyPlan {
         }
         if self.mode == Mode::Secure && sites == 3 {
             words.push("Risk: with three sites, each can see the sum of the other two.".into());
+        }
+        if self.mode != Mode::Plain && self.cohort.masking == Masking::Sparse {
+            words.push(format!(
+                "Risk: where 100 sites or more take part, each hides its numbers with masks that it shares with a few others, which are drawn anew each time, and not with all. This holds against a coordinator that works with at most {} of {sites} sites, if these are decided on before an attempt begins. With masks shared by all (masking = \"full\") a single site's numbers stay hidden from a coordinator that works with all but two.",
+                (sites / 3).max(self.cohort.colluders())
+            ));
         }
         if let (Mode::Private, Some(privacy)) = (self.mode, &self.privacy) {
             words.push(format!(

@@ -2,7 +2,7 @@
 
 use crate::in_process::{self, Setting, Unobserved};
 use crate::private::PrivateTerms;
-use crate::terms::{Deadlines, OnLoss, Terms};
+use crate::terms::{Deadlines, Masking, OnLoss, Terms};
 use crate::{SiteId, StudyId};
 use fedirt_model::centre::{ItemPlan, Plan, Secrecy, Settings};
 use fedirt_model::exchange::Effects;
@@ -99,6 +99,7 @@ pub(super) fn terms(kind: Kind, on_loss: OnLoss) -> Terms {
         mode,
         private: (mode == Mode::Private).then(private),
         thresholds: Thresholds::new(3, 0).expect("three sites"),
+        masking: Masking::Full,
         on_loss,
         deadlines: Deadlines { join: Some(30_000), hello: 20_000, upload: 20_000 },
         sites: (0..kind.sites).map(|k| (name(k), name(k).to_string())).collect(),

@@ -31,6 +31,7 @@ use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::{EffectEstimate, Site};
 use fedirt_model::statistics::Statistic;
 use fedirt_privacy::secure::{Enrolment, Fingerprint, Identity, Roster, SiteId};
+use open::Shown;
 use past::Past;
 use rand::CryptoRng;
 use state::{Attempts, State};
@@ -225,7 +226,12 @@ impl SiteMachine {
         let (turn, result) = match &message.notice {
             Notice::Roster(shared) => (None, self.show_roster(shared)),
             Notice::Call { turn, roster } => (Some(*turn), self.call(random, *turn, roster.as_ref())),
-            Notice::Open { turn, hellos, broadcast } => (Some(*turn), self.open(*turn, hellos, broadcast)),
+            Notice::Open { turn, hellos, broadcast } => {
+                (Some(*turn), self.open(*turn, Shown::Whole(hellos), broadcast))
+            }
+            Notice::OpenSparse { turn, view, broadcast } => {
+                (Some(*turn), self.open(*turn, Shown::Sparse(view), broadcast))
+            }
             Notice::Finished(fit) => {
                 self.close(SiteOutput::Finished(fit.clone()));
                 (None, Ok(()))

@@ -4,23 +4,41 @@ use super::asked::Asked;
 use super::state::{Opening, State};
 use super::{PrivateCost, Refusal, Release, RoundShown, SiteEvent, SiteMachine, SiteOutput};
 use crate::declaration::Bounds;
-use crate::message::{Broadcast, Question, Sums, ToCoordinator, Turn};
+use crate::message::{Broadcast, Question, SparseView, Sums, ToCoordinator, Turn};
 use crate::policy::{self, Approval};
 use crate::private::{self, Noise, PrivateRefusal};
 use crate::{answerable, codec, coverage, encoding};
 use fedirt_model::exchange::Request;
 use fedirt_model::private::{PrivatePlan, ScoreRequest};
 use fedirt_model::statistics::Mode;
-use fedirt_privacy::secure::{BoundCohort, Cohort, SignedHello, SiteId, suppress};
+use fedirt_privacy::secure::{self, BoundCohort, Cohort, CohortError, SignedHello, SiteId, suppress};
 use rand::CryptoRng;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// The cohort of an opening, as the coordinator shows it.
+#[derive(Clone, Copy)]
+pub(super) enum Shown<'a> {
+    /// All hellos.
+    Whole(&'a [Vec<u8>]),
+    /// Those of this site's neighbours in a large cohort.
+    Sparse(&'a SparseView),
+}
+
+impl Shown<'_> {
+    fn hellos(&self) -> &[Vec<u8>] {
+        match self {
+            Self::Whole(hellos) => hellos,
+            Self::Sparse(view) => &view.hellos,
+        }
+    }
+}
+
 impl SiteMachine {
     /// A round is open. An attempt that was answered gets the same bytes again, whatever is asked: two inputs under one
     /// mask would show their difference. Any other opening is checked, once, and then shown to the officer or accepted.
-    pub(super) fn open(&mut self, turn: Turn, hellos: &[Vec<u8>], broadcast: &[u8]) -> Result<(), Refusal> {
+    pub(super) fn open(&mut self, turn: Turn, shown: Shown<'_>, broadcast: &[u8]) -> Result<(), Refusal> {
         if let Some(highest) = self.attempts.highest().filter(|highest| turn < *highest) {
             return Err(Refusal::LowerAttempt { got: turn, highest });
         }
@@ -28,7 +46,7 @@ impl SiteMachine {
             self.outputs.push_back(SiteOutput::Send(answer));
             return Ok(());
         }
-        let opening = Box::new(self.verify(turn, hellos, broadcast)?);
+        let opening = Box::new(self.verify(turn, shown, broadcast)?);
         match self.policy.approval {
             Approval::Once => self.accept(opening),
             Approval::EachRound => {
@@ -39,21 +57,17 @@ impl SiteMachine {
     }
 
     /// Checks everything about an opening that does not depend on the officer or the ledger.
-    fn verify(&mut self, turn: Turn, hellos: &[Vec<u8>], broadcast: &[u8]) -> Result<Opening, Refusal> {
-        let question = question_hash(hellos, broadcast);
+    fn verify(&mut self, turn: Turn, shown: Shown<'_>, broadcast: &[u8]) -> Result<Opening, Refusal> {
+        let question = question_hash(shown, broadcast);
         self.attempts.check_question(turn, question)?;
         self.check_rounds(turn)?;
-        let told: Broadcast = codec::decode(broadcast)?;
-        let cohort = told
-            .cohort
-            .iter()
-            .map(|name| SiteId::try_from(name.as_str()))
-            .collect::<Result<BTreeSet<SiteId>, _>>()
-            .map_err(|_| Refusal::Mismatch("a site has no proper name"))?;
+        let mut told: Broadcast = codec::decode(broadcast)?;
+        let cohort = self.cohort_told(turn, &told, shown)?;
+        told.cohort = cohort.iter().map(SiteId::to_string).collect();
         let index = cohort.iter().position(|site| *site == self.name);
         let index = index.ok_or(Refusal::Mismatch("this site is not in the cohort"))?;
         self.check_question(turn, &told.question, cohort.len())?;
-        let bound = self.verify_cohort(turn, hellos, broadcast, &told, &cohort)?;
+        let bound = self.verify_cohort(turn, shown, broadcast, &told, &cohort)?;
         let noise = match &told.question {
             Question::Sums(request) => {
                 self.past.check_times(&self.terms, turn, request, &cohort)?;
@@ -135,11 +149,38 @@ impl SiteMachine {
         Ok(())
     }
 
+    /// The sites of an opening, which are shown in the one way that the plan's masking has for so many.
+    fn cohort_told(
+        &self,
+        turn: Turn,
+        told: &Broadcast,
+        shown: Shown<'_>,
+    ) -> Result<BTreeSet<SiteId>, Refusal> {
+        let cohort = match shown {
+            Shown::Whole(_) => (told.cohort.iter())
+                .map(|name| SiteId::try_from(name.as_str()))
+                .collect::<Result<BTreeSet<SiteId>, _>>()
+                .map_err(|_| Refusal::Mismatch("a site has no proper name"))?,
+            Shown::Sparse(_) if !told.cohort.is_empty() => {
+                return Err(Refusal::Mismatch("the cohort is told twice"));
+            }
+            Shown::Sparse(view) => {
+                let pinned = self.pinned.as_ref().ok_or(Refusal::NoRoster(turn))?;
+                view.cohort(&pinned.roster).ok_or(Refusal::Mismatch("the cohort is not of the roster"))?
+            }
+        };
+        if matches!(shown, Shown::Sparse(_)) == self.terms.sparse(cohort.len()).is_some() {
+            Ok(cohort)
+        } else {
+            Err(Refusal::Mismatch("the cohort is not shown as the plan's masking wants it"))
+        }
+    }
+
     /// The cohort of an opening: every signature, and that it fits the broadcast and the declarations.
     fn verify_cohort(
         &self,
         turn: Turn,
-        hellos: &[Vec<u8>],
+        shown: Shown<'_>,
         broadcast: &[u8],
         told: &Broadcast,
         cohort: &BTreeSet<SiteId>,
@@ -150,22 +191,32 @@ impl SiteMachine {
             return Err(Refusal::NoHello(turn));
         }
         let pinned = self.pinned.as_ref().ok_or(Refusal::NoRoster(turn))?;
-        let hellos = hellos
-            .iter()
+        let hellos = (shown.hellos().iter())
             .map(|bytes| SignedHello::decode(bytes))
             .collect::<Result<Vec<_>, _>>()
-            .map_err(fedirt_privacy::secure::CohortError::from)?;
-        let members = Cohort::open(&self.terms.round(turn), &pinned.roster, &hellos, &protection)?;
-        if members.sites() != *cohort {
-            return Err(Refusal::Mismatch("the hellos are not those of the cohort"));
-        }
+            .map_err(CohortError::from)?;
+        let round = self.terms.round(turn);
+        let bound = match (shown, self.terms.sparse(cohort.len())) {
+            (Shown::Sparse(SparseView { root, path, .. }), Some(graph)) => {
+                let view = secure::Shown { sites: cohort, root, path, hellos: &hellos };
+                let (roster, own) = (&pinned.roster, &self.name);
+                Cohort::open_sparse(&round, broadcast, roster, own, view, &protection, graph)?
+            }
+            (Shown::Whole(_) | Shown::Sparse(_), _) => {
+                let members = Cohort::open(&round, &pinned.roster, &hellos, &protection)?;
+                if members.sites() != *cohort {
+                    return Err(Refusal::Mismatch("the hellos are not those of the cohort"));
+                }
+                members.bind(broadcast)
+            }
+        };
         if told.declarations != pinned.declarations.hash() {
             return Err(Refusal::Mismatch("the declarations are not those that were signed"));
         }
         if told.bounds != pinned.declarations.bounds(cohort) {
             return Err(Refusal::Mismatch("the bounds do not follow from the declarations"));
         }
-        Ok(Some(members.bind(broadcast)))
+        Ok(Some(bound))
     }
 
     /// What this study may spend here is what the plan says, however often it is asked. An attempt counts from the
@@ -289,11 +340,16 @@ pub(super) fn design_hash(request: &Request) -> Option<[u8; 32]> {
 }
 
 /// What an attempt is about: everything that was opened.
-fn question_hash(hellos: &[Vec<u8>], broadcast: &[u8]) -> [u8; 32] {
+fn question_hash(shown: Shown<'_>, broadcast: &[u8]) -> [u8; 32] {
     let mut digest = Sha256::new();
     digest.update(Sha256::digest(broadcast));
-    for hello in hellos {
+    for hello in shown.hellos() {
         digest.update(Sha256::digest(hello));
+    }
+    if let Shown::Sparse(SparseView { members, root, path, .. }) = shown {
+        digest.update(Sha256::digest(members));
+        digest.update(root);
+        path.iter().for_each(|partner| digest.update(partner));
     }
     digest.finalize().into()
 }

@@ -10,7 +10,7 @@ use fedirt_protocol::coordinator::{Coordinator, Input, Output, Rejection};
 use fedirt_protocol::message::{Announcement, Broadcast, Notice, ToCoordinator, ToSite};
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::site::{EntryError, Refusal, Release, SiteEvent, SiteMachine, SiteOutput};
-use fedirt_protocol::terms::{Deadlines, OnLoss, Terms};
+use fedirt_protocol::terms::{Deadlines, Masking, OnLoss, Terms};
 use fedirt_protocol::{SiteId, StudyId, Timestamp, codec};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -53,6 +53,7 @@ pub(crate) fn terms(mode: Mode, sites: usize, items: usize) -> Terms {
         mode,
         private: None,
         thresholds: Thresholds::new(3, 0).expect("a sound test"),
+        masking: Masking::Full,
         on_loss: OnLoss::Wait,
         deadlines: Deadlines { join: None, hello: 1000, upload: 1000 },
         sites: (0..sites).map(|k| (id(k), id(k).to_string())).collect(),
@@ -212,7 +213,9 @@ impl Lab {
 
 pub(crate) fn turn_of(notice: &Notice) -> Option<fedirt_protocol::message::Turn> {
     match notice {
-        Notice::Call { turn, .. } | Notice::Open { turn, .. } => Some(*turn),
+        Notice::Call { turn, .. } | Notice::Open { turn, .. } | Notice::OpenSparse { turn, .. } => {
+            Some(*turn)
+        }
         _ => None,
     }
 }
