@@ -1,7 +1,8 @@
 """A Flower deployment on this machine: SuperLink, SuperNodes, and their executors, with TLS, node authentication and a database.
 
 Executors run beside the SuperLink (`--isolation process`), so that a run survives its restart. SuperNodes have an account of their
-own (65534) that may open the mailboxes' sockets and nothing else of a site.
+own (65534) that may open the mailboxes' sockets and nothing else of a site; ServerApps have another (65533), which may open the
+coordinator's socket and nothing else of its folder.
 """
 
 import json
@@ -17,6 +18,7 @@ from study import Process, wait_for
 
 BIN = Path(sys.executable).parent
 ACCOUNT = 65534
+SERVER_ACCOUNT = 65533
 QUIET = {
     "PATH": f"{BIN}:{os.environ['PATH']}",
     "FLWR_TELEMETRY_ENABLED": "0",
@@ -81,14 +83,21 @@ class Deployment:
         self.processes = {}
         self.start_link()
         wait_for("the SuperLink", self.answers, 120)
-        execute = [BIN / "flower-superexec", "--runtime-api-address", self.address]
+        own = folder / "exec"
+        own.mkdir()
+        shutil.chown(own, SERVER_ACCOUNT, SERVER_ACCOUNT)
+        execute = ["setpriv", f"--reuid={SERVER_ACCOUNT}", f"--regid={SERVER_ACCOUNT}"]
+        # The sockets are the group's.
+        execute += [f"--groups={ACCOUNT}", BIN / "flower-superexec"]
+        execute += ["--runtime-api-address", self.address]
         execute += [
             "--root-certificates",
             "server.pem",
             "--superexec-auth-secret-file",
             "secret",
         ]
-        self.processes["exec"] = Process("exec", execute, self.tls, self.environment)
+        apart = {**QUIET, "FLWR_HOME": str(own), "HOME": str(own)}
+        self.processes["exec"] = Process("exec", execute, self.tls, apart)
         for site in sites:
             key = self.tls / site
             make = ["ssh-keygen", "-q", "-t", "ecdsa", "-b", "384", "-N", "", "-f", key]

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Studies over a real Flower deployment on this machine: see the head of run.py. About fifteen minutes; needs root, to give the
-# SuperNodes an account of their own.
+# Studies over a real Flower deployment on this machine: see the head of run.py. About half an hour (`quick`: some minutes); needs
+# root, to give the SuperNodes an account of their own.
 #
 #   e2e/flower/run.sh [PART…]        FEDIRT names another program than target/release/fedirt, FLOWER a folder that is kept
 set -euo pipefail

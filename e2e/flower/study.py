@@ -223,16 +223,18 @@ class Study:
         assert all(fit == fits[0] for fit in fits), "another fit at a site"
         return fits[0]
 
+    def uploads(self, name):
+        """The attempts that a site has answered, as its journal has them."""
+        journal = self.folder / "home" / name / "studies/bank/journal.jsonl"
+        entries = [
+            json.loads(line)["entry"] for line in journal.read_text().splitlines()
+        ]
+        return [str(entry["turn"]) for entry in entries if entry["event"] == "upload"]
+
     def check(self):
         """No attempt was answered twice, and the chains of hashes hold."""
         for name in self.names:
-            journal = self.folder / "home" / name / "studies/bank/journal.jsonl"
-            entries = [
-                json.loads(line)["entry"] for line in journal.read_text().splitlines()
-            ]
-            turns = [
-                str(entry["turn"]) for entry in entries if entry["event"] == "upload"
-            ]
+            turns = self.uploads(name)
             assert turns and len(turns) == len(set(turns)), (name, turns)
             self.site(name, "audit")
 

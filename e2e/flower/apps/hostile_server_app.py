@@ -1,4 +1,5 @@
-"""A ServerApp that carries, and on the way does what it can: mail of one site to another, damaged and old mail, forged ends.
+"""A ServerApp that carries, and on the way does what it can: mail of one site to another, damaged mail, forged ends, older mail of
+the same site again, and mail to a SuperNode that belongs to no site.
 
 It has no key of the coordinator's, as it has an account of its own; sites must take nothing of this.
 """
@@ -40,11 +41,17 @@ def damaged(mail):
 @app.main()
 def main(grid: Grid, context: Context) -> None:
     hub, study = str(context.run_config["mailbox"]), str(context.run_config["study"])
-    while len(nodes := list(grid.get_node_ids())) < 3:
+    while len(nodes := list(grid.get_node_ids())) < 4:
         time.sleep(1)
-    polls, over, last, turn = {}, set(), {}, 0
+    # Who is nobody's site has no mailbox. It is shown mail all the same.
+    sites = []
+    while len(sites) < 3:
+        said = {node: exchange(grid, node, pack({"study": study}))[0] for node in nodes}
+        sites = [node for node in nodes if said[node]["state"] != "fault"]
+    strangers = [node for node in nodes if node not in sites]
+    polls, over, last, older, turn = {}, set(), {}, {}, 0
     while len(over) < 3:
-        for k, node in enumerate(nodes):
+        for k, node in enumerate(sites):
             if node in over:
                 continue
             mail = (
@@ -57,7 +64,7 @@ def main(grid: Grid, context: Context) -> None:
             if node in polls and not mail:
                 time.sleep(0.5)
                 continue
-            other = last.get(nodes[(k + 1) % 3])
+            other = last.get(sites[(k + 1) % 3])
             forged = {
                 0: mail and [damaged(mail[0])],
                 1: other,
@@ -69,7 +76,19 @@ def main(grid: Grid, context: Context) -> None:
                 log(INFO, "HOSTILE sent")
                 taken = header["state"] != "not_taken"
                 log(INFO, "HOSTILE taken" if taken else "HOSTILE refused")
+            if mail and turn % 9 == 4 and node in older:
+                # It was in order once: the site says again what it said then, or nothing.
+                header, _ = exchange(
+                    grid, node, pack({"study": study}, older[node])
+                )
+                log(INFO, "HOSTILE replayed %s", header["state"])
+            if mail and turn >= 8 and strangers:
+                stranger = strangers.pop()
+                header, parts = exchange(grid, stranger, pack({"study": study}, mail))
+                assert header["state"] == "fault" and not parts, header
+                log(INFO, "HOSTILE stranger")
             if mail:
+                older[node] = last.get(node, mail)
                 last[node] = mail
             header, parts = exchange(grid, node, pack({"study": study}, mail))
             for kind, part in zip(header["parts"], parts, strict=True):

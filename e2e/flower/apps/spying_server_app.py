@@ -1,4 +1,4 @@
-"""Asks every node once, and prints what it read."""
+"""Asks every node once, and prints what it read; reads what it can at the coordinator itself."""
 
 import time
 from logging import INFO
@@ -7,11 +7,14 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.common.logger import log
 from flwr.serverapp import Grid, ServerApp
 
+from fedirt_courier.spying import opened
+
 app = ServerApp()
 
 
 @app.main()
 def main(grid: Grid, context: Context) -> None:
+    log(INFO, "SPY %s", opened())
     while len(nodes := list(grid.get_node_ids())) < 3:
         time.sleep(1)
     content = RecordDict({"fedirt": ConfigRecord({"parcel": b""})})
