@@ -54,7 +54,7 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "studies")]
 pub(crate) use study::{
     AttackArgs, EmpiricalArgs, FaultsArgs, IssuesArgs, KillsArgs, LoadArgs, PaperArgs, PrivateStudyArgs,
-    RoundsArgs, StudyArgs, StudyCommand, StudyFolderArgs, TableArg,
+    RoundsArgs, ScaleArgs, StudyArgs, StudyCommand, StudyFolderArgs, TableArg,
 };
 
 /// The style of help texts on a terminal.

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use fedirt_model::centre::AlgorithmKind;
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
+use fedirt_protocol::terms::Masking;
 use fedirt_studies::issues::Problem;
 use fedirt_studies::private::study::CONDITIONS;
 use fedirt_studies::rounds::{MODELS, SIZES, Size};
@@ -45,6 +46,8 @@ pub(crate) enum StudyCommand {
     Kills(KillsArgs),
     /// Load test: the cost of rounds without the statistics, with many sites and studies at once
     Load(LoadArgs),
+    /// Cost curve of masks: bytes and CPU at a site and at the coordinator by the number of sites, in one process
+    Scale(ScaleArgs),
 }
 
 /// Hides an argument that only Study 1 has; the other studies refuse it with a reason.
@@ -162,7 +165,38 @@ pub(crate) struct LoadArgs {
     /// Numbers of studies and sites, as STUDIESxSITES
     #[arg(long, value_name = "SxK,…", value_delimiter = ',', default_value = "1x3,1x100,50x20,1x500", value_parser = studies_and_sites)]
     pub settings: Vec<(usize, usize)>,
+    /// With whom sites share masks: full, all others; sparse, from 100 sites on a few others
+    #[arg(long, value_name = "WITH", default_value = "full", value_parser = masking)]
+    pub masking: Masking,
 }
+
+fn masking(text: &str) -> Result<Masking, String> {
+    match text {
+        "full" => Ok(Masking::Full),
+        "sparse" => Ok(Masking::Sparse),
+        other => Err(format!("{other:?} is neither full nor sparse")),
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = SCALE_EXAMPLES)]
+pub(crate) struct ScaleArgs {
+    /// Numbers of sites
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "10,100,1000,10000", value_parser = clap::value_parser!(u32).range(3..=100_000))]
+    pub sites: Vec<u32>,
+    /// Numbers that a site sends; 20 items in Newton's rounds have 860
+    #[arg(long, value_name = "N", default_value_t = 860, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub numbers: u32,
+    /// Sites that are measured where all of them would share more than a million masks
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub sample: u32,
+}
+
+const SCALE_EXAMPLES: &str = "Examples:
+  fedirt study scale
+  fedirt study scale --sites 100,300 --numbers 5000
+
+Where all sites are run, their sum is compared with the plain one.";
 
 fn studies_and_sites(text: &str) -> Result<(usize, usize), String> {
     let pair = text.split_once('x').and_then(|(s, k)| Some((s.parse().ok()?, k.parse().ok()?)));

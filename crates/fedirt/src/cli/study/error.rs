@@ -31,6 +31,12 @@ pub(super) enum StudyFailure {
         /// What it printed on standard error.
         stderr: String,
     },
+    /// Masks did not cancel, or a message was another than it should be.
+    #[error("the masked {what} is not what it should be")]
+    AnotherSum {
+        /// What was compared.
+        what: &'static str,
+    },
     /// The coordinator did not listen in time.
     #[error("the coordinator does not listen on port {port}")]
     NotListening {

@@ -12,6 +12,7 @@ mod private;
 mod r;
 mod real;
 mod rounds;
+mod scale;
 
 use crate::args::{StudyArgs, StudyCommand};
 use crate::error::CliError;
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<ExitCode, CliError> {
         StudyCommand::Faults(args) => faults::run(args),
         StudyCommand::Kills(args) => real::kills::run(args),
         StudyCommand::Load(args) => real::load::run(args),
+        StudyCommand::Scale(args) => scale::run(args),
     }
 }
 
@@ -58,6 +60,14 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["seeds"], serde_json::json!([1]));
         assert_eq!(json["cells"].as_array().unwrap().len(), 2);
+    }
+
+    /// Each of three graphs is run to its sum; one that did not open would be an error.
+    #[test]
+    fn masks_of_all_sites_cancel() {
+        study("scale --sites 10,120 --numbers 7").unwrap();
+        let message = study("load --masking half").unwrap_err();
+        assert!(message.contains("neither full nor sparse"), "{message}");
     }
 
     #[test]

@@ -6,17 +6,21 @@ use super::{Program, Running, free_port, text, wait_for};
 use crate::args::LoadArgs;
 use crate::error::CliError;
 use crate::output::stdout;
-use fedirt_agent::{self as agent, Agent, Answer, End, Home, Https, News, Officer, RosterAnswer};
+use fedirt_agent::{
+    self as agent, Agent, Answer, Delivery, End, Home, Https, News, Officer, RosterAnswer, Transport,
+    TransportError,
+};
 use fedirt_coordinator::edit::TomlEdit;
 use fedirt_coordinator::{Folder, invite};
 use fedirt_data::ReadOptions;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::secure::SiteId;
 use fedirt_protocol::in_process::{self, Unobserved};
-use fedirt_protocol::invitation::Address;
+use fedirt_protocol::invitation::{Address, Invitation};
 use fedirt_protocol::plan::{PlanItem, StudyPlan, template};
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::site::{RosterShown, RoundShown};
+use fedirt_protocol::terms::Masking;
 use rand::SeedableRng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
@@ -26,25 +30,38 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 const ITEMS: usize = 20;
 const STUDENTS: usize = 12;
 
 pub(in crate::study) fn run(args: &LoadArgs) -> Result<ExitCode, CliError> {
     stdout::print(&format!(
-        "Secure studies of {ITEMS} items on one machine: {STUDENTS} students a site, so that statistics cost next to nothing.\nCPU and wall time per round:\n\n{:>8} {:>6} {:>7} {:>16} {:>14} {:>14} {:>16}\n",
-        "studies", "sites", "rounds", "coordinator CPU", "a site's CPU", "wall", "statistics apart"
+        "Secure studies of {ITEMS} items on one machine: {STUDENTS} students a site, so that statistics cost next to nothing.\nCPU, wall time and bytes of messages per round; the largest memory of the coordinator:\n\n{:>8} {:>6} {:>7} {:>16} {:>14} {:>14} {:>16} {:>15} {:>14} {:>10}\n",
+        "studies",
+        "sites",
+        "rounds",
+        "coordinator CPU",
+        "a site's CPU",
+        "wall",
+        "statistics apart",
+        "to a site",
+        "from a site",
+        "memory"
     ))?;
     for &(studies, sites) in &args.settings {
-        let measured = measure(studies, sites)?;
+        let measured = measure(studies, sites, args.masking)?;
         stdout::print(&format!(
-            "{studies:>8} {sites:>6} {:>7} {:>13.1} ms {:>11.2} ms {:>11.1} ms {:>13.1} ms\n",
+            "{studies:>8} {sites:>6} {:>7} {:>13.1} ms {:>11.2} ms {:>11.1} ms {:>13.1} ms {:>12.1} kB {:>11.1} kB {:>7.0} MB\n",
             measured.rounds,
             1e3 * measured.coordinator,
             1e3 * measured.site,
             1e3 * measured.wall,
-            1e3 * measured.statistics
+            1e3 * measured.statistics,
+            measured.bytes[0] / 1e3,
+            measured.bytes[1] / 1e3,
+            measured.memory
         ))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -57,9 +74,16 @@ struct Measured {
     statistics: f64,
     site: f64,
     wall: f64,
+    /// Bytes of messages to a site and from it.
+    bytes: [f64; 2],
+    /// Megabytes that the coordinator had at most.
+    memory: f64,
 }
 
-fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
+/// Connections of the sites, all from one address.
+const CONNECTIONS: i64 = 4096;
+
+fn measure(studies: usize, sites: usize, masking: Masking) -> Result<Measured, CliError> {
     let folder = tempfile::tempdir().map_err(CliError::Output)?;
     let program = Program::new(folder.path())?;
     let told = |error: fedirt_coordinator::Error| CliError::because(error);
@@ -70,7 +94,8 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     // All sites are on this machine.
     let settings = std::fs::read_to_string(made.settings()).map_err(CliError::file(made.settings()))?;
     let mut settings = TomlEdit::new(&settings)?;
-    settings.set("limits.connections_per_address", 1024)?;
+    settings.set("limits.connections_per_address", CONNECTIONS)?;
+    settings.set("limits.connections", CONNECTIONS)?;
     std::fs::write(made.settings(), settings.text()).map_err(CliError::file(made.settings()))?;
     let names: Vec<String> = (0..sites).map(|k| format!("site{k:04}")).collect();
     let items: Vec<PlanItem> = (0..ITEMS)
@@ -85,7 +110,12 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     for s in 0..studies {
         let plan = template(&format!("load{s}"), Mode::Secure, &names, &items, (sites * STUDENTS) as u64);
         let file = made.plans().join(format!("load{s}.toml"));
-        std::fs::write(&file, plan).map_err(CliError::file(&file))?;
+        let mut plan = TomlEdit::new(&plan)?;
+        if masking == Masking::Sparse {
+            plan.set("cohort.masking", "sparse")?;
+            plan.set("risks.masks_need_two_thirds_honest", true)?;
+        }
+        std::fs::write(&file, plan.text()).map_err(CliError::file(&file))?;
     }
     let coordinator = Running(program.spawn(&["coordinator", "start", text(&path)?])?);
     wait_for(port)?;
@@ -104,7 +134,7 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
         invited.into_iter().map(InvitedSite::enrol).collect::<Result<_, _>>()?;
     let pid = coordinator.0.id();
     // Measuring begins with the first hello, because joining and the roster happen once and not in every round.
-    let start = Baseline { pid, at: OnceLock::new() };
+    let start = Baseline { pid, at: OnceLock::new(), bytes: [AtomicU64::new(0), AtomicU64::new(0)] };
     let rounds: Result<Vec<usize>, CliError> = std::thread::scope(|scope| {
         let start = &start;
         let threads: Vec<_> =
@@ -121,13 +151,18 @@ fn measure(studies: usize, sites: usize) -> Result<Measured, CliError> {
     let wall = since.elapsed().as_secs_f64();
     let (after, own_after) = (cpu(pid)?, cpu(std::process::id())?);
     let per = 1.0 / rounds as f64;
+    let each = per / (studies * sites) as f64;
+    let bytes = start.bytes.map(|bytes| bytes.into_inner() as f64 * each);
+    let memory = most_memory(pid)?;
     let statistics = studies as f64 * statistics(folder.path(), &names, &items)?;
     Ok(Measured {
         rounds,
         coordinator: ((after - before) * per - statistics).max(0.0),
         statistics,
-        site: (own_after - own) * per / (studies * sites) as f64,
+        site: (own_after - own) * each,
         wall: wall * per,
+        bytes,
+        memory,
     })
 }
 
@@ -146,13 +181,59 @@ fn statistics(folder: &Path, names: &[String], items: &[PlanItem]) -> Result<f64
 }
 
 /// CPU seconds that a process has used (Linux).
-fn cpu(pid: u32) -> Result<f64, CliError> {
+pub(in crate::study) fn cpu(pid: u32) -> Result<f64, CliError> {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));
     let stat = std::fs::read_to_string(&path).map_err(CliError::file(&path))?;
     // After the name in parentheses: state is field 3, user and system time are fields 14 and 15, in hundredths.
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
     Ok((ticks(11) + ticks(12)) / 100.0)
+}
+
+/// Megabytes of memory that a process has had at most (Linux).
+fn most_memory(pid: u32) -> Result<f64, CliError> {
+    let path = PathBuf::from(format!("/proc/{pid}/status"));
+    let status = std::fs::read_to_string(&path).map_err(CliError::file(&path))?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
+    Ok(kilobytes.unwrap_or(f64::NAN) / 1024.0)
+}
+
+/// HTTPS whose messages are counted, without what HTTP and TLS put around them.
+struct Counted<'a> {
+    https: Https,
+    bytes: &'a [AtomicU64; 2],
+}
+
+impl Transport for Counted<'_> {
+    fn plan(&mut self, invitation: &Invitation) -> Result<String, TransportError> {
+        self.https.plan(invitation)
+    }
+
+    fn enrol(&mut self, request: &[u8]) -> Result<Delivery, TransportError> {
+        self.https.enrol(request)
+    }
+
+    fn send(&mut self, study: &str, envelope: &[u8]) -> Result<Delivery, TransportError> {
+        self.bytes[1].fetch_add(envelope.len() as u64, Ordering::Relaxed);
+        self.https.send(study, envelope)
+    }
+
+    fn poll(
+        &mut self,
+        study: &str,
+        envelope: &[u8],
+        wait: Duration,
+    ) -> Result<Option<Vec<u8>>, TransportError> {
+        self.bytes[1].fetch_add(envelope.len() as u64, Ordering::Relaxed);
+        let news = self.https.poll(study, envelope, wait)?;
+        self.bytes[0].fetch_add(news.as_ref().map_or(0, Vec::len) as u64, Ordering::Relaxed);
+        Ok(news)
+    }
+
+    fn pause(&mut self, duration: Duration) {
+        self.https.pause(duration);
+    }
 }
 
 fn write_answers(file: &Path, seed: u64) -> Result<(), CliError> {
@@ -177,7 +258,7 @@ fn write_answers(file: &Path, seed: u64) -> Result<(), CliError> {
 struct InvitedSite {
     home: PathBuf,
     file: PathBuf,
-    invitation: fedirt_protocol::invitation::Invitation,
+    invitation: Invitation,
 }
 
 /// The policy of a site whose few students are made up.
@@ -213,10 +294,11 @@ impl InvitedSite {
 /// An officer who approves everything.
 struct ApprovingOfficer<'a>(&'a Baseline);
 
-/// CPU time of coordinator and sites, and the time, at the beginning of the first round.
+/// CPU time of coordinator and sites, and the time, at the beginning of the first round; bytes to sites and from them since.
 struct Baseline {
     pid: u32,
     at: OnceLock<(f64, f64, Instant)>,
+    bytes: [AtomicU64; 2],
 }
 
 impl Officer for ApprovingOfficer<'_> {
@@ -229,6 +311,8 @@ impl Officer for ApprovingOfficer<'_> {
     fn news(&mut self, news: News<'_>) {
         if matches!(news, News::Sent { kind: "hello", .. }) {
             self.0.at.get_or_init(|| {
+                // The roster with everybody's signatures came once.
+                self.0.bytes.iter().for_each(|bytes| bytes.store(0, Ordering::Relaxed));
                 let used = |pid| cpu(pid).unwrap_or(0.0);
                 (used(self.0.pid), used(std::process::id()), Instant::now())
             });
@@ -242,7 +326,8 @@ impl EnrolledSite {
         let told = |error: agent::AgentError| CliError::because(error);
         let study = self.home.known_study(&self.study).and_then(|folder| folder.load()).map_err(told)?;
         let own = agent::read_for_plan(&[self.file], &ReadOptions::default(), &study.plan).map_err(told)?;
-        let transport = Https::new(&self.address, self.authority.as_deref()).map_err(told)?;
+        let https = Https::new(&self.address, self.authority.as_deref()).map_err(told)?;
+        let transport = Counted { https, bytes: &start.bytes };
         let policy = consenting(&self.home)?;
         let (mut agent, _) =
             Agent::new(&self.home, study, policy, own, Some("pupils"), transport).map_err(told)?;
