@@ -151,7 +151,7 @@ fn root_from(leaf: [u8; 32], mut at: usize, mut width: usize, path: &[[u8; 32]])
     while width > 1 {
         if at ^ 1 < width {
             let partner = partners.next()?;
-            hash = if at % 2 == 0 { node(&hash, partner) } else { node(partner, &hash) };
+            hash = if at.is_multiple_of(2) { node(&hash, partner) } else { node(partner, &hash) };
         }
         (at, width) = (at / 2, width.div_ceil(2));
     }

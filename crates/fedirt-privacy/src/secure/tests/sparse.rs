@@ -80,6 +80,9 @@ fn neighbours_for_cohorts_of_every_size() {
     }
 }
 
+/// What a site is shown of a cohort.
+type View = (Neighbourhood, Vec<SignedHello>);
+
 const BROADCAST: &[u8] = b"the question of a round";
 
 /// A large cohort at its coordinator, and what it shows to everybody.
@@ -101,7 +104,7 @@ impl Large {
         Self { world, graph, names, bound, all }
     }
 
-    fn shown_to(&self, own: &Site) -> (Neighbourhood, Vec<SignedHello>) {
+    fn shown_to(&self, own: &Site) -> View {
         let near = self.all.of(&own.name).unwrap();
         let hellos = (self.world.sites.iter().filter(|s| near.sites.contains(&s.name)))
             .map(|s| s.hello(&self.world.round))
@@ -113,7 +116,7 @@ impl Large {
         &self,
         own: &Site,
         names: &BTreeSet<SiteId>,
-        (near, hellos): &(Neighbourhood, Vec<SignedHello>),
+        (near, hellos): &View,
     ) -> Result<BoundCohort, CohortError> {
         let shown = Shown { sites: names, root: &near.root, path: &near.path, hellos };
         let protection = Protection::Sums(Thresholds::new(60, 1).unwrap());
@@ -159,9 +162,9 @@ fn forged_views_are_refused() {
     let large = Large::new(101);
     let own = &large.world.sites[17];
     let sound = large.shown_to(own);
-    let refusal = |view: &(Neighbourhood, Vec<SignedHello>)| large.open(own, &large.names, view).unwrap_err();
+    let refusal = |view: &View| large.open(own, &large.names, view).unwrap_err();
     let is_neighbours = |e: CohortError| matches!(e, CohortError::OtherNeighbours { .. });
-    let edited = |edit: &dyn Fn(&mut (Neighbourhood, Vec<SignedHello>))| {
+    let edited = |edit: &dyn Fn(&mut View)| {
         let mut view = sound.clone();
         edit(&mut view);
         refusal(&view)
