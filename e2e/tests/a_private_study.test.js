@@ -105,6 +105,10 @@ async function comparesAndAccounts(ada) {
   await ada.follows(page.getByRole("button", { name: "Compare" }).first());
   assert.match(await page.locator("main").innerText(), /12 items are in both/);
   await look(ada, "compare");
+  await page.getByLabel("Link the other fit's scale").first().selectOption("haebara");
+  await ada.follows(page.getByRole("button", { name: "Compare" }).first());
+  assert.match(await page.locator("main").innerText(), /Linked by haebara: an ability t of the other fit is \d\.\d+ · t/);
+  await look(ada, "compare-linked");
 
   await ada.goes("/studies/bank-private/privacy");
   assert.match(await page.getByRole("region", { name: "Releases" }).innerText(), /Round 2/);

@@ -63,7 +63,24 @@ async function invitesAll(ada, data) {
   const lines = await invites(ada, STUDY);
   await look(ada, "invitations");
   assert.deepEqual([...lines.keys()], data.names);
+  assert.match(await ada.page.locator("#message-1").textContent(), /Subject: Invitation of site01[\s\S]*good for one enrolment/);
+  await asksBeforeItVoids(ada);
   return lines;
+}
+
+/** A second invitation would make the first one invalid: that is asked, and the first one stays good. */
+async function asksBeforeItVoids(ada) {
+  const { page } = ada;
+  await ada.goes(`/studies/${STUDY}/invite`);
+  assert.equal(await page.locator("input[name=site]:checked").count(), 0, "everybody has an invitation");
+  await page.locator("input[name=site]").first().check();
+  await ada.follows(page.getByRole("button", { name: "Make invitations" }));
+  assert.match(await page.locator(".warn").innerText(), /site01: the invitation that it has becomes invalid/);
+  await look(ada, "invite-again");
+  await ada.goes(`/studies/${STUDY}`);
+  assert.ok(await page.getByRole("button", { name: "Begin with the sites that have joined" }).isDisabled(), "nobody has joined");
+  assert.match(await page.locator("#why-not").innerText(), /0 of 3 sites have joined, and 3 may still come/);
+  await look(ada, "all-invited");
 }
 
 /** Everybody sees the same fingerprint, without loading a page again. */

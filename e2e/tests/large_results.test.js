@@ -11,6 +11,7 @@ import { scene } from "../helpers/scene.js";
 import { opensLink } from "../pages/door.js";
 
 const SECOND = 1000;
+const AT_ONCE = 150;
 
 scene("large results", async (scene) => {
   const data = await draw(scene.folder);
@@ -25,7 +26,7 @@ scene("large results", async (scene) => {
   const { page } = ada;
   await opensLink(ada, coordinator.link);
   const slow = [];
-  for (const part of ["results", "results/test", "results/sites", "results/items/250"]) {
+  for (const part of ["results", "results/test", "results/sites", "results/check", "results/summary", "results/items/250"]) {
     const taken = await opens(ada, `/studies/bank/${part}`);
     if (taken >= SECOND) slow.push(`${part}: ${Math.round(taken)} ms`);
   }
@@ -38,10 +39,10 @@ scene("large results", async (scene) => {
     const field = document.getElementById("filter");
     field.value = "item25";
     field.dispatchEvent(new Event("input", { bubbles: true }));
-  })) < SECOND / 4, "the filter answers at once");
+  })) < AT_ONCE, "the filter answers at once");
   assert.equal(await rows.count(), 10);
   await page.getByLabel("Filter items").fill("");
-  assert.ok((await responds(page, () => document.querySelector("#items-table thead button").click())) < SECOND / 2, "sorting too");
+  assert.ok((await responds(page, () => document.querySelector("#items-table thead button").click())) < AT_ONCE, "sorting too");
   await pictures(ada, "results");
   await ada.goes("/studies/bank/results/sites");
   await pictures(ada, "sites");
@@ -59,8 +60,14 @@ async function opens(ada, path) {
   return Math.min(...times);
 }
 
-/** Milliseconds that an action keeps the page from being drawn. */
-function responds(page, act) {
+/** Milliseconds that an action keeps the page from being drawn: the best of three, too. */
+async function responds(page, act) {
+  const times = [];
+  for (let n = 0; n < 3; n += 1) times.push(await once(page, act));
+  return Math.min(...times);
+}
+
+function once(page, act) {
   return page.evaluate(`new Promise((resolve) => {
     const since = performance.now();
     (${act})();

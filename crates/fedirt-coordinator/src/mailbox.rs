@@ -8,6 +8,7 @@ use crate::{Error, Folder, calls, clock, folder};
 use data_encoding::HEXLOWER;
 use fedirt_privacy::secure::Identity;
 use fedirt_protocol::SiteId;
+use fedirt_protocol::coordinator::Phase;
 use fedirt_protocol::envelope::{self, Poll};
 use fedirt_protocol::mailbox::{FromCoordinatorMailbox, Parcel, PartKind, StudyStands, ToCoordinatorMailbox};
 use fedirt_protocol::message::ToCoordinator;
@@ -109,7 +110,7 @@ impl CoordinatorMailbox {
         let status = self.study.status();
         StudyStands {
             study: self.study.name.to_string(),
-            phase: status.as_ref().map_or_else(|| "gathering".to_owned(), |status| status.phase.clone()),
+            phase: status.as_ref().map_or(Phase::Gathering, |status| status.phase),
             sites: status.map_or_else(Vec::new, |s| s.sites.into_iter().map(|site| site.name).collect()),
         }
     }

@@ -1,13 +1,11 @@
 //! What operators watch: numbers about requests, commits and studies, never about answers.
 
+use fedirt_protocol::coordinator::Phase;
 use prometheus::{
     Encoder, Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
     TextEncoder,
 };
 use std::time::Duration;
-
-/// The phases that a study can be in.
-const PHASES: [&str; 5] = ["gathering", "approving", "calling", "open", "over"];
 
 /// The numbers.
 #[derive(Debug)]
@@ -98,15 +96,11 @@ impl Metrics {
     }
 
     /// How many studies are in which phase, and how many sites were heard of lately.
-    pub fn studies(&self, phases: impl IntoIterator<Item = String>, connected: usize) {
-        let mut counts = PHASES.map(|_| 0);
-        for phase in phases {
-            if let Some(place) = PHASES.iter().position(|p| *p == phase) {
-                counts[place] += 1;
-            }
-        }
-        for (phase, count) in PHASES.iter().zip(counts) {
-            self.studies.with_label_values(&[phase]).set(count);
+    pub fn studies(&self, phases: impl IntoIterator<Item = Phase>, connected: usize) {
+        let phases: Vec<Phase> = phases.into_iter().collect();
+        for phase in Phase::ALL {
+            let count = phases.iter().filter(|one| **one == phase).count();
+            self.studies.with_label_values(&[phase.name()]).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         self.connected.set(i64::try_from(connected).unwrap_or(i64::MAX));
     }

@@ -130,7 +130,10 @@ impl Server {
         let serving = core.runtime.spawn(serving.serve(stopping.clone()));
         // A coordinator whose pages cannot be reached still serves its sites.
         let prepared = self.pages.filter(|_| settings.pages.enabled).map(|prepare| {
-            let (folder, settings, studies) = (&core.folder, &settings, core.open.clone());
+            // Invitations name the port that was bound, where the settings leave the choice to the system.
+            let mut bound = settings.clone();
+            bound.listen.set_port(address.port());
+            let (folder, settings, studies) = (&core.folder, &bound, core.open.clone());
             prepare(PagesContext { folder, settings, studies, tls: &tls, stopping: stopping.clone() })
         });
         let (mut at, mut showing) = (None, None);

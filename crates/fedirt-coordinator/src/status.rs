@@ -2,6 +2,7 @@
 
 use crate::store::{EventLog, SqliteLog};
 use crate::{Error, Folder};
+use fedirt_protocol::coordinator::Phase;
 use fedirt_protocol::message::Turn;
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,8 @@ pub struct StudyStatus {
     pub mode: String,
     /// SHA-256 of the plan.
     pub plan: String,
-    /// `gathering`, `approving`, `calling`, `open` or `over`.
-    pub phase: String,
+    /// Where it stands.
+    pub phase: Phase,
     /// The round, once there is one.
     pub turn: Option<Turn>,
     /// Whom the study waits for.
@@ -24,14 +25,59 @@ pub struct StudyStatus {
     pub roster: Option<String>,
     /// Whether sums have left a site.
     pub released: bool,
-    /// `finished`, or why it ended.
-    pub outcome: Option<String>,
+    /// How it ended, once it has: `finished`, `finished, not converged`, or the reason.
+    pub outcome: Option<Ending>,
     /// Where the results are.
     pub results: Option<String>,
     /// The sites.
     pub sites: Vec<SiteStatus>,
     /// When this was written (milliseconds since 1970).
     pub updated_ms: u64,
+}
+
+/// How a study ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum Ending {
+    /// With results.
+    Finished {
+        /// Whether the estimates are a maximum. A private study, where that is not known, counts as converged.
+        converged: bool,
+    },
+    /// Without results.
+    Ended {
+        /// Why.
+        reason: String,
+    },
+}
+
+const CONVERGED: &str = "finished";
+const NOT_CONVERGED: &str = "finished, not converged";
+
+impl From<String> for Ending {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            CONVERGED => Self::Finished { converged: true },
+            NOT_CONVERGED => Self::Finished { converged: false },
+            _ => Self::Ended { reason: text },
+        }
+    }
+}
+
+impl From<Ending> for String {
+    fn from(ending: Ending) -> Self {
+        ending.to_string()
+    }
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Finished { converged: true } => CONVERGED,
+            Self::Finished { converged: false } => NOT_CONVERGED,
+            Self::Ended { reason } => reason,
+        })
+    }
 }
 
 /// A site of a study.
@@ -73,4 +119,22 @@ pub fn read(folder: &Folder, study: Option<&str>) -> Result<Vec<StudyStatus>, Er
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_are_written_as_they_are_read() {
+        let endings = [
+            (Ending::Finished { converged: true }, "\"finished\""),
+            (Ending::Finished { converged: false }, "\"finished, not converged\""),
+            (Ending::Ended { reason: "a site withdrew".into() }, "\"a site withdrew\""),
+        ];
+        for (ending, text) in endings {
+            assert_eq!(serde_json::to_string(&ending).expect("text"), text);
+            assert_eq!(serde_json::from_str::<Ending>(text).expect("an ending"), ending);
+        }
+    }
 }

@@ -6,6 +6,7 @@ use common::{Client, folder, invited, start, start_at};
 use fedirt_coordinator::store::OperatorInput;
 use fedirt_coordinator::{Error, Folder, Server, history, invite, operator, status};
 use fedirt_model::statistics::Mode;
+use fedirt_protocol::coordinator::Phase;
 
 #[test]
 fn begin_needs_enough_sites_and_end_tells_them() {
@@ -25,8 +26,8 @@ fn begin_needs_enough_sites_and_end_tells_them() {
     assert!(tell(OperatorInput::Begin).unwrap_err().contains("over"));
     std::thread::sleep(std::time::Duration::from_millis(1200));
     let status = status::read(&folder, Some("reading")).unwrap().remove(0);
-    assert_eq!((status.phase.as_str(), status.released), ("over", false));
-    assert!(status.outcome.unwrap().contains("the test is over"));
+    assert_eq!((status.phase, status.released), (Phase::Over, false));
+    assert!(status.outcome.unwrap().to_string().contains("the test is over"));
     let north = &status.sites[0];
     assert_eq!(north.key.as_deref(), Some(client.identity.public().fingerprint().to_string().as_str()));
     assert!(north.last_seen_ms.is_some() && status.sites[1].key.is_none());

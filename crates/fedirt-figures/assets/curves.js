@@ -1,6 +1,7 @@
 // The curves of items at `abilities`, from what the program sends: the script knows no item models by name.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+// A page without items has no data, and nothing to draw from them.
+const data = JSON.parse(document.getElementById("data")?.textContent ?? '{ "points": 0, "range": [0, 0], "items": [] }');
 const abilities = Array.from(
   { length: data.points },
   (_, n) => data.range[0] + ((data.range[1] - data.range[0]) * n) / (data.points - 1),

@@ -54,16 +54,19 @@ function drawCurves(svg, item) {
   else drawLabels(draw, item, p, curve);
 }
 
+// Whiskers of several categories tangle: they are drawn where they are asked for.
+const whiskersShown = (item) => item.codes.length === 2 || document.getElementById("whiskers").checked;
+
 function drawObserved(draw, item, c, categories) {
   const points = item.observed ?? [];
   const most = Math.max(...points.map((point) => point[1]));
   const ink = categoryInk(c, categories);
   // Categories side by side, so that their whiskers can be told apart.
-  const aside = categories === 2 ? 0 : 2.4 * (c - (categories - 1) / 2);
+  const aside = categories === 2 || !whiskersShown(item) ? 0 : 2.4 * (c - (categories - 1) / 2);
   for (const [ability, weight, ...shares] of points) {
     const x = draw.x(ability) + aside;
     const [low, high] = shareLimits(shares[c], weight);
-    draw.line([x, draw.y(low)], [x, draw.y(high)], ink, categories === 2 ? 0.8 : 0.5);
+    if (whiskersShown(item)) draw.line([x, draw.y(low)], [x, draw.y(high)], ink, categories === 2 ? 0.8 : 0.5);
     draw.ring(x, draw.y(shares[c]), Math.max(1.2, (categories === 2 ? 6.5 : 4.5) * Math.sqrt(weight / most)), ink);
   }
 }

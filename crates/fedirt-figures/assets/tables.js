@@ -31,6 +31,8 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = heading.textContent;
+    // Headings that paper repeats on each page show no buttons: the stylesheet writes this there.
+    heading.dataset.text = heading.textContent;
     button.title = `Sort by ${heading.textContent}`;
     heading.replaceChildren(button);
     button.addEventListener("click", () => sortTable(table, column, heading));

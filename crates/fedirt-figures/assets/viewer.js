@@ -51,9 +51,13 @@ function axisName(svg, item) {
   name.textContent = item.codes.length === 2 ? `Probability of answer ${item.codes[1]}` : "Probability of each category";
 }
 
+const view = () => document.querySelector("input[name=view]:checked").value;
+
 function choose(index) {
+  if (view() === "item-overlay") return overlay(index);
   const item = data.items[index];
   chooser.value = index;
+  if ("linked" in viewer.dataset) history.replaceState(null, "", `?item=${index + 1}${location.hash}`);
   for (const row of itemsTable.tBodies[0].rows) row.classList.toggle("chosen", Number(row.dataset.item) === index);
   const message = document.getElementById("no-curve");
   message.hidden = !item.why;
@@ -64,16 +68,33 @@ function choose(index) {
   refresh("item-curves", item, `Characteristic curves of ${item.name}`, drawCurves, curveTables(item));
   for (const svg of document.querySelectorAll("#item-curves .drawing svg")) axisName(svg, item);
   refresh("item-information", item, `Information of ${item.name}`, drawInformation, [[["Ability", "Information"], informed]]);
-  const notes = [item.observed ? data.notes.points : data.notes.withheld, ...(item.band ? [data.notes.band] : [])];
+  const about = whiskersShown(item) ? data.notes.points : data.notes.bare;
+  const notes = [item.observed ? about : data.notes.withheld, ...(item.band ? [data.notes.band] : [])];
   document.querySelector("#item-curves figcaption").textContent = notes.join(" ");
 }
 
 function showView() {
-  const wanted = document.querySelector("input[name=view]:checked").value;
+  const wanted = view();
   const empty = !document.getElementById("no-curve").hidden;
   for (const id of ["item-curves", "item-information"]) {
     document.getElementById(id).hidden = empty || id !== wanted;
   }
+  document.getElementById("overlay-frame").hidden = wanted !== "item-overlay";
+  document.getElementById("overlay-said").hidden = wanted !== "item-overlay";
+  const item = data.items[chooser.value];
+  document.querySelector(".curves-only").hidden = wanted !== "item-curves" || !item.observed || item.codes.length === 2;
+}
+
+// The item that is shown becomes the first on the picture of several, and the other way round.
+function changeView() {
+  if (view() === "item-overlay") {
+    if (overlaid.length) showOverlay();
+    else overlay(Number(chooser.value));
+  } else {
+    for (const button of itemsTable.querySelectorAll("th button")) button.removeAttribute("aria-pressed");
+    choose(Number(chooser.value));
+  }
+  showView();
 }
 
 // The neighbour in the order in which the table stands, among the rows that the filter shows.
@@ -89,7 +110,8 @@ if (viewer && viewer.querySelector("#item-curves svg")) {
   chooser.addEventListener("change", () => choose(Number(chooser.value)));
   document.getElementById("previous").addEventListener("click", () => neighbour(-1));
   document.getElementById("next").addEventListener("click", () => neighbour(1));
-  for (const radio of document.querySelectorAll("input[name=view]")) radio.addEventListener("change", showView);
+  for (const radio of document.querySelectorAll("input[name=view]")) radio.addEventListener("change", changeView);
+  document.getElementById("whiskers").addEventListener("change", () => choose(Number(chooser.value)));
   for (const row of itemsTable.tBodies[0].rows) {
     const button = document.createElement("button");
     button.type = "button";
@@ -102,5 +124,7 @@ if (viewer && viewer.querySelector("#item-curves svg")) {
       if (top > innerHeight - 120 || bottom < 120) viewer.scrollIntoView({ behavior: "smooth", block: "start" });
     });
   }
-  choose(Number(chooser.value));
+  // What a browser remembers of an earlier visit is not what stands on the page.
+  document.querySelector("input[name=view][value=item-curves]").checked = true;
+  choose([...chooser.options].findIndex((option) => option.defaultSelected));
 }

@@ -13,6 +13,8 @@ fn main() -> std::io::Result<()> {
             "polytomous",
             common::fit(Plan { model: "gpcm", items: 18, categories: 4, sites: 3, ..Plan::default() }),
         ),
+        ("short", common::fit(Plan { items: 7, sites: 3, ..Plan::default() })),
+        ("long", common::fit(Plan { items: 200, sites: 40, ..Plan::default() })),
         ("troubled", common::troubled()),
         ("withheld", common::withheld()),
         ("groups", common::compared()),

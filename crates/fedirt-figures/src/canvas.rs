@@ -200,6 +200,56 @@ impl Canvas {
         self.write_text(at, anchor, ink, text, &halo);
     }
 
+    /// Vertical lines as one mark: their x, top and bottom.
+    pub(crate) fn uprights(&mut self, lines: impl Iterator<Item = (f64, f64, f64)>, ink: Ink, width: f64) {
+        let d: String = lines
+            .map(|(x, top, bottom)| format!("M{} {}V{}", number(x), number(top), number(bottom)))
+            .collect();
+        if !d.is_empty() {
+            let (ink, width) = (ink.css(), number(width));
+            let _ = write!(self.body, "<path d=\"{d}\" stroke=\"{ink}\" stroke-width=\"{width}\"/>");
+        }
+    }
+
+    /// Small texts that are read from below, each ending at its point. What they share is written once.
+    pub(crate) fn upwards<'a>(
+        &mut self,
+        size: f64,
+        ink: Ink,
+        texts: impl Iterator<Item = ((f64, f64), &'a str)>,
+    ) {
+        let _ = write!(
+            self.body,
+            "<g text-anchor=\"end\" font-size=\"{}\" fill=\"{}\">",
+            number(size),
+            ink.css()
+        );
+        for ((x, y), text) in texts {
+            let (x, y) = (number(x), number(y));
+            let _ = write!(
+                self.body,
+                "<text transform=\"translate({x} {y})rotate(-90)\">{}</text>",
+                escape(text)
+            );
+        }
+        self.end_group();
+    }
+
+    /// Short texts over marks, centred on their points: the page shines around their letters.
+    pub(crate) fn labels<'a>(&mut self, ink: Ink, texts: impl Iterator<Item = ((f64, f64), &'a str)>) {
+        let (paper, ink) = (Ink::Paper.css(), ink.css());
+        let _ = write!(
+            self.body,
+            "<g text-anchor=\"middle\" font-weight=\"600\" fill=\"{ink}\" paint-order=\"stroke\" stroke=\"{paper}\" \
+             stroke-width=\"4\" stroke-linejoin=\"round\">"
+        );
+        for ((x, y), text) in texts {
+            let _ =
+                write!(self.body, "<text x=\"{}\" y=\"{}\">{}</text>", number(x), number(y), escape(text));
+        }
+        self.end_group();
+    }
+
     fn write_text(&mut self, at: (f64, f64), anchor: Anchor, ink: Ink, text: &str, more: &str) {
         let anchor = match anchor {
             Anchor::Start => "",
@@ -221,8 +271,7 @@ impl Canvas {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" \
              role=\"img\" aria-label=\"{label}\" font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, \
-             'Helvetica Neue', Arial, sans-serif\" font-size=\"{TEXT}\" \
-             style=\"font-variant-numeric:tabular-nums\"{attributes}>{body}</svg>",
+             'Helvetica Neue', Arial, sans-serif\" font-size=\"{TEXT}\"{attributes}>{body}</svg>",
             w = number(self.width),
             h = number(self.height),
             label = escape(description),

@@ -14,6 +14,10 @@ use crate::text;
 pub(crate) const ABOUT_POINTS: &str = "Points are observed shares, their area the number of answers, their \
     whiskers 95\u{a0}% (binomial); an answer counts at the abilities its student may have.";
 
+/// The same without whiskers, which would tangle where there are several categories.
+pub(crate) const ABOUT_BARE_POINTS: &str = "Points are observed shares, their area the number of answers; an answer counts \
+    at the abilities its student may have. Intervals are in the numbers behind this picture.";
+
 /// How to read the band.
 pub(crate) const ABOUT_BAND: &str = "The band is the 95\u{a0}% confidence band of the curve.";
 
@@ -36,7 +40,9 @@ pub fn characteristic_curves(fit: &Fit, item: usize) -> Figure {
     let mut figure = Figure::drawn(title, description.clone(), |width| plot.draw(width, &description))
         .table(model_table(own, &grid, &shape));
     if let Some(points) = &points {
-        figure = figure.note(ABOUT_POINTS).table(observed_table(own, points));
+        figure = figure
+            .note(if own.categories == 2 { ABOUT_POINTS } else { ABOUT_BARE_POINTS })
+            .table(observed_table(own, points));
     } else {
         figure = figure.note(withheld(&fit.mode, "observed shares by ability"));
     }
@@ -137,16 +143,11 @@ impl Plot<'_> {
         let most = self.points.iter().map(|p| p.weight).fold(f64::MIN_POSITIVE, f64::max);
         let ink = Ink::category(c, categories);
         for point in self.points {
-            // Categories side by side, so that their whiskers can be told apart.
-            let aside = if categories == 2 { 0.0 } else { 2.4 * (c as f64 - (categories - 1) as f64 / 2.0) };
-            let (x, share) = (frame.x.at(point.ability) + aside, point.shares[c]);
-            let (low, high) = observed::limits(share, point.weight);
-            canvas.line(
-                (x, frame.y.at(low)),
-                (x, frame.y.at(high)),
-                ink,
-                if categories == 2 { 0.8 } else { 0.5 },
-            );
+            let (x, share) = (frame.x.at(point.ability), point.shares[c]);
+            if categories == 2 {
+                let (low, high) = observed::limits(share, point.weight);
+                canvas.line((x, frame.y.at(low)), (x, frame.y.at(high)), ink, 0.8);
+            }
             canvas.ring((x, frame.y.at(share)), (largest * (point.weight / most).sqrt()).max(1.2), ink);
         }
     }

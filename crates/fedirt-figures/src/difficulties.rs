@@ -1,11 +1,11 @@
 //! Difficulties of the same items in two fits, one against the other.
 
-use crate::canvas::{Anchor, Canvas, Ink};
+use crate::canvas::{Anchor, Canvas, Ink, TEXT};
 use crate::figure::{Figure, Table, Width, interval};
 use crate::frame::{Frame, ticks_across};
 use crate::scale::Scale;
 use crate::text;
-use fedirt_model::comparison::{ItemValue, Link, compare};
+use fedirt_model::comparison::{Comparison, ItemValue, Link, compare};
 use fedirt_model::fit::Fit;
 
 /// The mean difficulty of each common item in `second` (to the right) and `first` (upwards), with 95 % intervals. Under a link
@@ -19,10 +19,14 @@ pub fn difficulties(first: &Fit, second: &Fit, names: [&str; 2], link: Option<&L
         }
         None => x,
     };
+    let named = farthest(&compared, turn);
     let drifts = |name: &str| link.is_some_and(|link| link.drift.iter().any(|d| d.flagged && d.item == name));
     let points: Vec<Point> = compared
         .located()
-        .map(|(name, one, two)| Point { name, first: one, second: turn(two), drifts: drifts(name) })
+        .map(|(name, one, two)| {
+            let (drifts, named) = (drifts(name), named.iter().any(|far| far == name));
+            Point { name, first: one, second: turn(two), drifts, named: named || drifts }
+        })
         .collect();
     if points.is_empty() {
         return Figure::without(title, "The two fits share no item with a difficulty.".to_owned());
@@ -38,12 +42,30 @@ pub fn difficulties(first: &Fit, second: &Fit, names: [&str; 2], link: Option<&L
     figure = figure
         .note("On the line both fits say the same; lines at the points are 95\u{a0}% intervals.")
         .table(table);
-    if points.iter().any(|p| p.drifts) {
-        figure = figure.note(
-            "Named items drift: they moved against the others by more than chance and rounding explain.",
-        );
-    }
+    figure = figure.note(if points.iter().any(|p| p.drifts) {
+        "Named are items that differ most; those in black drift: they moved against the others by more than chance and rounding \
+         explain."
+    } else {
+        "Named are items that differ most, in standard errors where these are known."
+    });
     figure
+}
+
+/// So many of the items that differ most are named.
+const NAMED: usize = 6;
+
+/// The items that differ most: in standard errors where both have some, and otherwise as they are.
+fn farthest(compared: &Comparison, turn: impl Fn(ItemValue) -> ItemValue) -> Vec<String> {
+    let mut all: Vec<(f64, &str)> = compared
+        .located()
+        .map(|(name, one, two)| {
+            let two = turn(two);
+            (one.z(two).unwrap_or(one.value - two.value).abs(), name)
+        })
+        .filter(|(far, _)| *far > 1e-6)
+        .collect();
+    all.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    all.iter().take(NAMED).map(|(_, name)| (*name).to_owned()).collect()
 }
 
 struct Point<'a> {
@@ -51,6 +73,7 @@ struct Point<'a> {
     first: ItemValue,
     second: ItemValue,
     drifts: bool,
+    named: bool,
 }
 
 fn draw(points: &[Point<'_>], width: Width, axes: &[String; 2], description: &str) -> String {
@@ -82,23 +105,33 @@ fn draw(points: &[Point<'_>], width: Width, axes: &[String; 2], description: &st
             interval(x.value, x.se).map(|(a, b)| (scale.at(a.max(low)), scale.at(b.min(high))))
         };
         if let Some((a, b)) = ends(point.second, &frame.x) {
-            canvas.line((a, y), (b, y), Ink::Rule, 1.5);
+            canvas.line((a, y), (b, y), Ink::Muted, 0.6);
         }
         if let Some((a, b)) = ends(point.first, &frame.y) {
-            canvas.line((x, a), (x, b), Ink::Rule, 1.5);
+            canvas.line((x, a), (x, b), Ink::Muted, 0.6);
         }
     }
+    let radius = if points.len() > 100 { 2.5 } else { 3.5 };
+    let ink = |point: &Point<'_>| if point.drifts { Ink::Text } else { Ink::Accent };
+    let place = |point: &Point<'_>| (frame.x.at(point.second.value), frame.y.at(point.first.value));
     for point in points {
-        let at = (frame.x.at(point.second.value), frame.y.at(point.first.value));
-        canvas.dot(
-            at,
-            if points.len() > 100 { 2.5 } else { 3.5 },
-            if point.drifts { Ink::Text } else { Ink::Accent },
-        );
-        if point.drifts {
-            let (anchor, step) = if at.0 > 0.7 * w { (Anchor::End, -7.0) } else { (Anchor::Start, 7.0) };
-            canvas.label((at.0 + step, at.1 + 4.0), anchor, Ink::Text, point.name);
+        canvas.dot(place(point), radius, ink(point));
+    }
+    // A name that would cover another is left out; the table has it.
+    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+    for point in points.iter().filter(|point| point.named) {
+        let (at, size) = (place(point), text::width(point.name, TEXT));
+        let (anchor, from) = if at.0 + size + 14.0 > right {
+            (Anchor::End, at.0 - 7.0 - size)
+        } else {
+            (Anchor::Start, at.0 + 7.0)
+        };
+        if taken.iter().any(|(x, y, w)| from < x + w && *x < from + size && (at.1 - y).abs() < 13.0) {
+            continue;
         }
+        taken.push((from, at.1, size));
+        let x = if anchor == Anchor::End { at.0 - 7.0 } else { from };
+        canvas.label((x, at.1 + 4.0), anchor, ink(point), point.name);
     }
     canvas.finish(description)
 }

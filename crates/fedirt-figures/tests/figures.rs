@@ -192,3 +192,20 @@ fn items_that_drift_are_named_beside_their_point() {
     check(&none);
     assert!(none.missing.is_some());
 }
+
+#[test]
+fn the_wright_map_keeps_every_name_in_panels_of_at_most_sixty() {
+    for (items, panels) in [(7, 1), (60, 1), (61, 2), (200, 4)] {
+        let mut fit = common::fit(Plan { items, ..Plan::default() });
+        for (n, item) in fit.items.iter_mut().enumerate() {
+            item.name = format!("item {n}");
+        }
+        let figure = wright_map(&fit);
+        for n in 0..items {
+            let name = format!(">item {n}</text>");
+            assert!(figure.svg.contains(&name) && figure.narrow.contains(&name), "{items}: {name}");
+        }
+        assert_eq!(figure.svg.matches("Students (").count(), panels, "{items} items");
+        assert_eq!(figure.narrow.matches(">≤ ").count(), items.div_ceil(20), "{items} items, narrow");
+    }
+}

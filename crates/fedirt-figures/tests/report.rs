@@ -136,6 +136,12 @@ fn five_hundred_items_and_sites_stay_small() {
 }
 
 #[test]
+fn two_hundred_items_fit_into_a_megabyte() {
+    let size = report(&common::fit(Plan { items: 200, ..Plan::default() })).len();
+    assert!(size < 1_000_000, "{size} bytes");
+}
+
+#[test]
 fn large_banks_do_not_make_large_reports() {
     let with = |items: usize| {
         let mut fit = common::fit(Plan::default());

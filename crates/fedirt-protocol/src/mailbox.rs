@@ -192,8 +192,8 @@ pub struct FromCoordinatorMailbox {
 pub struct StudyStands {
     /// Its name.
     pub study: String,
-    /// `gathering`, `approving`, `calling`, `open` or `over`.
-    pub phase: String,
+    /// Where it stands.
+    pub phase: crate::coordinator::Phase,
     /// Its sites.
     pub sites: Vec<String>,
 }

@@ -27,6 +27,14 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+// A button with data-file="ID" saves that element's text under data-name.
+for (const button of document.querySelectorAll("[data-file]")) {
+  button.addEventListener("click", () => {
+    const text = document.getElementById(button.dataset.file).textContent.trim();
+    download(button.dataset.name, new Blob([`${text}\n`], { type: "text/plain" }));
+  });
+}
+
 for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => print());
 
 // A file is read in the browser, into the text field with data-into. Of a file with answers the first line alone is taken.

@@ -13,23 +13,47 @@ const JS: &str = "text/javascript; charset=utf-8";
 // Figures look and behave as in the report, because they use the same stylesheet and scripts.
 const STYLE: &str =
     concat!(include_str!("../../fedirt-figures/assets/report.css"), include_str!("../assets/pages.css"));
-const PAGE: &str = concat!(
-    "(() => {\n\"use strict\";\n",
-    include_str!("../assets/parts.js"),
-    include_str!("../../fedirt-figures/assets/readout.js"),
-    include_str!("../../fedirt-figures/assets/tables.js"),
-    include_str!("../../fedirt-figures/assets/save.js"),
-    include_str!("../assets/drafts.js"),
-    include_str!("../assets/times.js"),
-    include_str!("../assets/filter.js"),
-    include_str!("../assets/forms.js"),
-    include_str!("../assets/upload.js"),
-    include_str!("../assets/live.js"),
-    "})();\n",
+
+/// Scripts as one, whose names nobody else sees.
+macro_rules! script {
+    ($($file:literal),* $(,)?) => { concat!("(() => {\n\"use strict\";\n", $(include_str!($file),)* "})();\n") };
+}
+
+const PAGE: &str = script!(
+    "../assets/parts.js",
+    "../../fedirt-figures/assets/readout.js",
+    "../../fedirt-figures/assets/tables.js",
+    "../../fedirt-figures/assets/save.js",
+    "../assets/drafts.js",
+    "../assets/times.js",
+    "../assets/filter.js",
+    "../assets/forms.js",
+    "../assets/upload.js",
+    "../assets/live.js",
 );
 
-const FILES: [(&str, &str, &str); 3] =
-    [("style.css", CSS, STYLE), ("first.js", JS, include_str!("../assets/first.js")), ("page.js", JS, PAGE)];
+/// In place of `page.js` where the results of a fit stand, with the viewer of items.
+const RESULTS: &str = script!(
+    "../../fedirt-figures/assets/curves.js",
+    "../../fedirt-figures/assets/draw.js",
+    "../../fedirt-figures/assets/readout.js",
+    "../../fedirt-figures/assets/tables.js",
+    "../../fedirt-figures/assets/save.js",
+    "../../fedirt-figures/assets/overlay.js",
+    "../../fedirt-figures/assets/viewer.js",
+    "../../fedirt-figures/assets/gallery.js",
+    "../../fedirt-figures/assets/print.js",
+    "../assets/times.js",
+    "../assets/filter.js",
+    "../assets/forms.js",
+);
+
+const FILES: [(&str, &str, &str); 4] = [
+    ("style.css", CSS, STYLE),
+    ("first.js", JS, include_str!("../assets/first.js")),
+    ("page.js", JS, PAGE),
+    ("results.js", JS, RESULTS),
+];
 
 /// The name of each file with the first digits of the hash of its content.
 static VERSIONS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {

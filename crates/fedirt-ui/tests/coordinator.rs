@@ -273,11 +273,11 @@ fn a_private_study_shows_what_private_releases() {
     assert!(!text.contains("<th scope=\"col\">n</th>") && text.contains("does not release"), "{text}");
     let (_, text) = browser.get("/studies/reading/results/summary");
     assert!(
-        text.contains("<dt>Log-likelihood</dt><dd>not released") && text.contains("<dt>ε</dt><dd>1"),
+        text.contains("<dt>Log-likelihood</dt><dd>not released") && text.contains("<dt>(ε, δ)</dt><dd>(1, "),
         "{text}"
     );
-    let (_, text) = browser.get("/studies/reading/results/items/1");
-    assert!(text.contains("<dt>Answers</dt><dd>not released"), "{text}");
+    let (_, text) = browser.get("/studies/reading/results?item=2");
+    assert!(text.contains("<option value=\"1\" selected>"), "{text}");
     let (status, text) = browser.post("/studies/reading/privacy", &[("epsilons", "1, 2")]);
     assert!(status == 200 && text.contains("outweighs the sampling error"), "{text}");
     let (_, text) = browser.post("/studies/reading/privacy", &[("epsilons", "1, x")]);
@@ -299,7 +299,9 @@ fn five_hundred_items_and_sites_open_quickly() {
         "results",
         "results/test",
         "results/sites",
-        "results/items/250",
+        "results/check",
+        "results/summary",
+        "results?item=250",
         "compare?with=maths",
         "download/fit.xlsx",
     ] {

@@ -3,15 +3,17 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { look } from "../../helpers/look.js";
+import { choosesItem, laysOver, opensGallery } from "../../pages/results.js";
 
 export async function looksAtResults(ada, study, data) {
   await items(ada, study, data);
   await oneItem(ada, study);
-  for (const [part, heading] of [["test", "Test"], ["sites", "Sites"], ["summary", "Summary"]]) {
+  for (const [part, heading] of [["check", "Is the model right"], ["test", "Test"], ["sites", "Sites"], ["summary", "Summary"]]) {
     await ada.goes(`/studies/${study}/results/${part}`);
     assert.match(await ada.page.locator("main h2").first().innerText(), new RegExp(heading, "i"));
     await look(ada, `results-${part}`);
   }
+  await severalItems(ada, study);
   for (const part of ["plan", "download"]) {
     await ada.goes(`/studies/${study}/${part}`);
     await look(ada, part);
@@ -43,7 +45,7 @@ async function items(ada, study, data) {
 async function oneItem(ada, study) {
   const { page } = ada;
   await ada.goes(`/studies/${study}/results`);
-  await ada.follows(page.getByRole("link", { name: "i05", exact: true }));
+  await choosesItem(ada, "i05");
   await look(ada, "item");
   const drawing = page.locator("figure .drawing").first();
   await drawing.focus();
@@ -54,4 +56,16 @@ async function oneItem(ada, study) {
     const bytes = await readFile(await download.path());
     assert.ok(bytes.length > 100 && bytes.toString("latin1").includes(start), `${kind}: ${bytes.toString("latin1", 0, 80)}`);
   }
+}
+
+/** Several items on one picture, and all of them in the gallery. */
+async function severalItems(ada, study) {
+  const { page } = ada;
+  await ada.goes(`/studies/${study}/results`);
+  await laysOver(ada, ["i02", "i03", "i04"]);
+  assert.match(await page.locator("#overlay-said").innerText(), /Shown: i01, i02, i03, i04\./);
+  assert.equal(await page.locator("#item-overlay .wide svg .marks path").count(), 4);
+  await look(ada, "overlay");
+  assert.equal(await opensGallery(ada), 12);
+  await look(ada, "gallery");
 }

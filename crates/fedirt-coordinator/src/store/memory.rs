@@ -124,6 +124,11 @@ impl EventLog for MemoryLog {
         Ok(withdrawn)
     }
 
+    fn invitations(&self, study: &str) -> Result<Vec<InvitationRecord>, LogError> {
+        let tables = self.tables();
+        Ok(tables.invitations.values().filter(|invitation| invitation.study == study).cloned().collect())
+    }
+
     fn find_invitation(&self, hash: &[u8; 32]) -> Result<Option<InvitationRecord>, LogError> {
         Ok(self.tables().invitations.get(hash).cloned())
     }

@@ -46,6 +46,8 @@ pub trait EventLog: std::fmt::Debug + Send {
     ) -> Result<usize, LogError>;
     /// The invitation of a secret, by its hash.
     fn find_invitation(&self, hash: &[u8; 32]) -> Result<Option<InvitationRecord>, LogError>;
+    /// All invitations of a study, also those that were replaced.
+    fn invitations(&self, study: &str) -> Result<Vec<InvitationRecord>, LogError>;
     /// Leaves a command for the server, and returns its number.
     fn add_command(&mut self, study: &str, input: &OperatorInput, at: Timestamp) -> Result<i64, LogError>;
     /// What came of a command; none while it waits.
@@ -239,6 +241,13 @@ mod tests {
         assert_eq!(log.add_invitation(&[4; 32], "reading", "north", Timestamp(8))?, 1);
         assert!(log.has_begun("reading")?);
         assert!(log.find_invitation(&[3; 32])?.is_some_and(|found| found.withdrawn));
+        let mut all = log.invitations("reading")?;
+        all.sort_by_key(|invitation| invitation.expires.0);
+        assert_eq!(
+            all.iter().map(|i| (i.expires.0, i.withdrawn)).collect::<Vec<_>>(),
+            [(7, true), (8, false)]
+        );
+        assert_eq!(log.invitations("writing")?, []);
         let used = |key| Effect::UseInvitation { hash: [4; 32], key, at: Timestamp(9) };
         log.commit(&[&used([5; 32]), &used([6; 32])])?;
         let found = log.find_invitation(&[4; 32])?;

@@ -122,18 +122,24 @@ fn add_invitation(
     Ok(withdrawn)
 }
 
+fn invitation(row: &rusqlite::Row<'_>) -> rusqlite::Result<InvitationRecord> {
+    Ok(InvitationRecord {
+        study: row.get(0)?,
+        site: row.get(1)?,
+        expires: timestamp(row.get(2)?),
+        withdrawn: row.get(3)?,
+        used_key: row.get(4)?,
+    })
+}
+
+fn invitations(connection: &Connection, study: &str) -> rusqlite::Result<Vec<InvitationRecord>> {
+    let sql = "SELECT study, site, expires_ms, withdrawn, used_key FROM invitations WHERE study = ?1";
+    connection.prepare(sql)?.query_map([study], invitation)?.collect()
+}
+
 fn find_invitation(connection: &Connection, hash: &[u8; 32]) -> rusqlite::Result<Option<InvitationRecord>> {
     let sql = "SELECT study, site, expires_ms, withdrawn, used_key FROM invitations WHERE hash = ?1";
-    let row = connection.query_row(sql, [hash], |row| {
-        Ok(InvitationRecord {
-            study: row.get(0)?,
-            site: row.get(1)?,
-            expires: timestamp(row.get(2)?),
-            withdrawn: row.get(3)?,
-            used_key: row.get(4)?,
-        })
-    });
-    row.optional()
+    connection.query_row(sql, [hash], invitation).optional()
 }
 
 fn add_command(
@@ -227,6 +233,10 @@ impl EventLog for SqliteLog {
     ) -> Result<usize, LogError> {
         let added = add_invitation(&mut self.connection, hash, study, site, expires);
         self.told(added)
+    }
+
+    fn invitations(&self, study: &str) -> Result<Vec<InvitationRecord>, LogError> {
+        self.told(invitations(&self.connection, study))
     }
 
     fn find_invitation(&self, hash: &[u8; 32]) -> Result<Option<InvitationRecord>, LogError> {

@@ -7,6 +7,7 @@ use fedirt_protocol::message::Turn;
 use fedirt_protocol::{SiteId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
+use tokio::sync::watch;
 
 /// What a site has sent, counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,6 +40,7 @@ pub struct StudyActivity {
     traffic: RwLock<BTreeMap<SiteId, Traffic>>,
     releases: RwLock<Vec<AnsweredAttempt>>,
     declared: RwLock<BTreeMap<SiteId, Declaration>>,
+    changes: watch::Sender<u64>,
 }
 
 impl StudyActivity {
@@ -60,6 +62,15 @@ impl StudyActivity {
     /// What each site that joined has declared.
     pub fn declared(&self) -> BTreeMap<SiteId, Declaration> {
         self.declared.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// To wait until something has changed: a number that grows.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    pub(super) fn note_change(&self) {
+        self.changes.send_modify(|number| *number += 1);
     }
 
     pub(super) fn note_rounds(&self, rounds: Vec<TraceEntry>) {

@@ -176,6 +176,7 @@ impl Study {
 
     fn set_status(&self, status: StudyStatus) {
         *self.status.write().unwrap_or_else(PoisonError::into_inner) = Some(status);
+        self.seen.note_change();
     }
 
     /// What has been seen of it so far, for pages.
@@ -185,14 +186,17 @@ impl Study {
 
     fn note_rounds(&self, rounds: Vec<TraceEntry>) {
         self.seen.note_rounds(rounds);
+        self.seen.note_change();
     }
 
     fn note_sent(&self, sent: Vec<Sent>) {
         self.seen.note_sent(sent);
+        self.seen.note_change();
     }
 
     fn note_declared(&self, site: &SiteId, declared: Option<Declaration>) {
         self.seen.note_declared(site, declared);
+        self.seen.note_change();
     }
 
     fn set_key(&self, site: SiteId, key: PublicIdentity) {

@@ -1,6 +1,7 @@
 //! Results of a study that finished: written once, also after a crash between the end and the writing.
 
 use super::machine::Outcome;
+use crate::status::Ending;
 use crate::{Folder, results};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -59,11 +60,10 @@ impl Results {
     }
 
     /// How the study ended, for people.
-    pub(super) fn outcome(&self) -> Option<String> {
+    pub(super) fn outcome(&self) -> Option<Ending> {
         Some(match self.outcome.as_deref()? {
-            Ok(finished) if finished.fit.converged == Some(false) => "finished, not converged".to_owned(),
-            Ok(_) => "finished".to_owned(),
-            Err(error) => error.to_string(),
+            Ok(finished) => Ending::Finished { converged: finished.fit.converged != Some(false) },
+            Err(error) => Ending::Ended { reason: error.to_string() },
         })
     }
 }

@@ -1,7 +1,8 @@
 //! The page of a simulation study: findings first, then pictures, tables and settings.
 
-use super::{html, page};
+use super::page;
 use crate::figure::{Figure, Table};
+use crate::results::{across, table_html};
 use crate::text::escape;
 
 /// What a study found, and from what.
@@ -88,10 +89,10 @@ fn body(out: &mut String, id: &str, section: &StudySection) {
         out.push_str(&format!("<p class=\"prose\">{}</p>\n", escape(paragraph)));
     }
     for (n, figure) in section.figures.iter().enumerate() {
-        html::figure_across(out, &format!("{id}-figure-{}", n + 1), figure);
+        out.push_str(&across(&format!("{id}-figure-{}", n + 1), figure));
     }
     for table in &section.tables {
-        html::table(out, table);
+        out.push_str(&table_html(table));
     }
     out.push_str("</div>\n");
 }

@@ -5,9 +5,6 @@ use crate::fit::{Diagnostics, Warning};
 /// From so many students on, even harmless departures are significant.
 const MANY: f64 = 5_000.0;
 
-/// Mean squares beyond these distort measurement (Linacre 2002).
-const MEAN_SQUARES: std::ops::RangeInclusive<f64> = 0.5..=1.5;
-
 /// Skewness and excess kurtosis below these hardly change item parameters.
 const LITTLE_SKEWNESS: f64 = 0.3;
 const LITTLE_KURTOSIS: f64 = 0.6;
@@ -29,9 +26,8 @@ pub(super) fn findings(found: &Diagnostics, students: f64) -> Vec<Warning> {
         );
     }
     if let Some(items) = &found.item_fit {
-        let beyond = |x: Option<f64>| x.is_some_and(|x| !MEAN_SQUARES.contains(&x));
         let high: Vec<String> = (items.iter())
-            .filter(|item| beyond(item.infit) && item.infit.is_some_and(|x| x > 1.0))
+            .filter(|item| item.scatters())
             .map(|item| format!("{} (infit {:.2})", item.item, item.infit.unwrap_or_default()))
             .collect();
         if !high.is_empty() {
@@ -116,9 +112,7 @@ pub(super) fn findings(found: &Diagnostics, students: f64) -> Vec<Warning> {
         );
     }
     if let Some(items) = &found.item_fit {
-        let off = items.iter().filter(|item| {
-            item.p_adjusted.is_some_and(|p| p < 0.05) && item.rmsea_s_x2.is_some_and(|x| x > 0.05)
-        });
+        let off = items.iter().filter(|item| item.leaves_its_curve());
         let off: Vec<String> = off.map(|item| item.item.clone()).collect();
         if !off.is_empty() {
             say(

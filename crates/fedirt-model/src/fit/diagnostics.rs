@@ -240,6 +240,19 @@ pub struct ItemFit {
     pub z_outfit: Option<f64>,
 }
 
+impl ItemFit {
+    /// Whether answers scatter more than the model has it: mean squares above 1.5 distort measurement (Linacre 2002).
+    pub fn scatters(&self) -> bool {
+        self.infit.is_some_and(|infit| infit > 1.5)
+    }
+
+    /// Whether answers depart from the model's curve by more than chance, and by enough to matter: S-X² with p adjusted below
+    /// 0.05 and RMSEA above 0.05.
+    pub fn leaves_its_curve(&self) -> bool {
+        self.p_adjusted.is_some_and(|p| p < 0.05) && self.rmsea_s_x2.is_some_and(|x| x > 0.05)
+    }
+}
+
 /// Reliability of ability estimates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {

@@ -125,3 +125,11 @@ pub struct GroupSummary {
     /// Its standard error.
     pub se_sd: Option<f64>,
 }
+
+impl SiteHeterogeneity {
+    /// Whether sites differ by more than chance (p adjusted below 0.05) and more than half of what is seen is no chance: many
+    /// students make small differences significant.
+    pub fn stands_out(&self) -> bool {
+        self.i2 > 0.5 && self.p_adjusted.is_some_and(|p| p < 0.05)
+    }
+}

@@ -150,11 +150,43 @@ pub struct Coordinator {
     outputs: VecDeque<Output>,
 }
 
+/// Where a study stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Sites are joining.
+    Gathering,
+    /// Sites compare and sign the roster.
+    Approving,
+    /// Sites announce that they take part in a round.
+    Calling,
+    /// Sites answer a round.
+    Open,
+    /// The study has ended, with results or without.
+    Over,
+}
+
+impl Phase {
+    /// All of them, in the order in which a study passes through them.
+    pub const ALL: [Self; 5] = [Self::Gathering, Self::Approving, Self::Calling, Self::Open, Self::Over];
+
+    /// The name in files, messages and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gathering => "gathering",
+            Self::Approving => "approving",
+            Self::Calling => "calling",
+            Self::Open => "open",
+            Self::Over => "over",
+        }
+    }
+}
+
 /// What a study is doing, for people and status pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// `gathering`, `approving`, `calling`, `open` or `over`.
-    pub phase: String,
+    /// Where it stands.
+    pub phase: Phase,
     /// The round, once there is one.
     pub turn: Option<Turn>,
     /// Whom it waits for.
@@ -397,19 +429,21 @@ impl Coordinator {
     /// What the study is doing.
     pub fn status(&self) -> Status {
         let (phase, waiting) = match &self.state {
-            State::Gathering(_) => {
-                ("gathering", self.terms.sites.keys().filter(|s| !self.joined.contains_key(*s)).collect())
-            }
-            State::Approving(a) => {
-                ("approving", self.cohort.iter().filter(|s| !a.roster.approvals().contains_key(*s)).collect())
-            }
-            State::Calling(calling) => ("calling", calling.waiting_for()),
-            State::Open(open) => ("open", open.waiting_for()),
-            State::Over => ("over", Vec::new()),
+            State::Gathering(_) => (
+                Phase::Gathering,
+                self.terms.sites.keys().filter(|s| !self.joined.contains_key(*s)).collect(),
+            ),
+            State::Approving(a) => (
+                Phase::Approving,
+                self.cohort.iter().filter(|s| !a.roster.approvals().contains_key(*s)).collect(),
+            ),
+            State::Calling(calling) => (Phase::Calling, calling.waiting_for()),
+            State::Open(open) => (Phase::Open, open.waiting_for()),
+            State::Over => (Phase::Over, Vec::new()),
         };
         let names = |sites: &mut dyn Iterator<Item = &SiteId>| sites.map(SiteId::to_string).collect();
         Status {
-            phase: phase.into(),
+            phase,
             turn: self.turn(),
             waiting_for: waiting.into_iter().map(SiteId::to_string).collect(),
             sites: names(&mut self.cohort.iter()),

@@ -59,6 +59,7 @@ impl StudyPlan {
                     .wrong("purpose: say in plain words why the study is done; officers read it"),
             );
         }
+        self.check_contact(&mut problems);
         self.check_sites(&mut problems);
         self.check_items(&mut problems);
         self.check_model(&mut problems);
@@ -67,6 +68,22 @@ impl StudyPlan {
         self.check_precision(&mut problems);
         self.check_risks(&mut problems);
         problems
+    }
+
+    fn check_contact(&self, problems: &mut Vec<PlanProblem>) {
+        let Some(contact) = &self.contact else { return };
+        if contact.parts().iter().any(|(_, value)| has_unseen(value) || value.chars().count() > 500) {
+            problems.push(PlanField::Contact.wrong(
+                "contact: at most 500 characters each, on one line, without control characters or those that turn the direction \
+                 of a text",
+            ));
+        }
+        if !contact.can_be_reached() {
+            problems.push(
+                PlanField::Contact
+                    .wrong("contact: a person and a telephone number or an e-mail address are needed"),
+            );
+        }
     }
 
     fn check_sites(&self, problems: &mut Vec<PlanProblem>) {

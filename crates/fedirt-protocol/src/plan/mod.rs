@@ -2,10 +2,12 @@
 //! hash, and every signature of the study covers it.
 
 mod check;
+mod contact;
 mod level;
 mod template;
 mod words;
 
+pub use contact::Contact;
 pub use level::PrivacyLevel;
 pub use template::{template, template_at};
 pub use words::WHAT_SECURE_KEEPS;
@@ -47,6 +49,9 @@ pub struct StudyPlan {
     pub purpose: String,
     /// Who learns what.
     pub mode: Mode,
+    /// Who asks; plans of earlier releases do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<Contact>,
     /// The sites.
     pub cohort: CohortPlan,
     /// Statistics and numerics.
@@ -368,6 +373,8 @@ pub enum PlanField {
     Format,
     /// `study`.
     Study,
+    /// `contact`.
+    Contact,
     /// `purpose`.
     Purpose,
     /// `cohort.sites`.

@@ -25,6 +25,14 @@ format = "fedirt.plan/2"
 study = {study}
 # Why the study is done, in words that every site's officer understands.
 purpose = "Calibrate a common item bank."
+# Who asks: officers see it first. Without the signs # it becomes part of the plan, and can then stand anywhere below.
+# [contact]
+# organisation = "…"
+# person = "…"
+# telephone = "…"
+# email = "…"
+# legal_basis = "…"
+# retention = "…"
 
 # Who learns what:
 #   "private"  the coordinator sees sums with noise that the sites make: each student is protected by

@@ -27,6 +27,9 @@ impl StudyPlan {
     /// What the plan means, sentence by sentence.
     pub fn in_words(&self) -> Vec<String> {
         let mut words = vec![format!("Study {}: {}", self.study, self.purpose.trim())];
+        if let Some(contact) = &self.contact {
+            words.push(format!("Who asks. {}.", contact.lines().join("; ")));
+        }
         let sites = self.cohort.sites.len();
         words.push(format!(
             "{} items are calibrated by {sites} sites ({}), about {} students in all.",

@@ -2,6 +2,7 @@
 
 use super::{CoordinatorState, CoordinatorStudy};
 use crate::PageError;
+use fedirt_coordinator::status::Ending;
 use fedirt_model::fit::Fit;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,9 +50,9 @@ impl CoordinatorState {
 /// Why a study has no results.
 pub(super) fn why_none(seen: &CoordinatorStudy) -> String {
     match &seen.status.outcome {
-        Some(outcome) if !outcome.starts_with("finished") => {
-            format!("The study ended without results: {outcome}")
+        Some(Ending::Ended { reason }) => format!("The study ended without results: {reason}"),
+        Some(Ending::Finished { .. }) | None => {
+            "The study has no results yet. They appear when its last round is over.".to_owned()
         }
-        _ => "The study has no results yet. They appear when its last round is over.".to_owned(),
     }
 }

@@ -1,17 +1,16 @@
 //! The page of a running study.
 
+use super::joining::{NextStep, next_step};
 use super::{App, CoordinatorStudy, Name, Page, frame, words};
 use crate::figure::{Numbers, figure};
 use crate::{Frame, Html, Moment, PageError, Visitor, events as sse, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
-use fedirt_figures::{Table, convergence};
+use fedirt_coordinator::status::Ending;
+use fedirt_figures::{Table, convergence, text};
 use fedirt_model::statistics::Mode;
-use std::time::Duration;
-
-/// Interval at which the state of a study is compared for open pages.
-const INTERVAL: Duration = Duration::from_millis(700);
+use fedirt_protocol::coordinator::Phase;
 
 /// Maximum number of awaited sites that are listed openly.
 const AWAITED: usize = 30;
@@ -42,7 +41,7 @@ struct LivePage {
     students: String,
     updated: Option<Moment>,
     has_results: bool,
-    may_begin: bool,
+    next: Option<NextStep>,
     may_drop: bool,
     over: bool,
     administers: bool,
@@ -62,11 +61,9 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     let traffic = seen.study.so_far().traffic();
     let declared = seen.study.so_far().declared();
     let (state, class) = words::state(&seen.status);
-    let over = seen.status.phase == "over";
+    let over = seen.status.phase == Phase::Over;
     let private = seen.plan.mode == Mode::Private;
-    let scientific = |v: Option<f64>| {
-        v.filter(|v| v.is_finite()).map_or_else(|| words::NONE.into(), |v| format!("{v:.1e}"))
-    };
+    let scientific = |v: Option<f64>| v.map_or_else(|| words::NONE.into(), text::scientific);
     let last = rounds.last().filter(|_| !private).map(|last| Last {
         loglik: words::fixed(last.loglik, 3),
         change: scientific(last.max_change),
@@ -81,7 +78,10 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         subtitle: words::subtitle(&seen),
         state,
         class,
-        outcome: seen.status.outcome.clone().filter(|o| !o.starts_with("finished")),
+        outcome: match &seen.status.outcome {
+            Some(Ending::Ended { reason }) => Some(reason.clone()),
+            Some(Ending::Finished { .. }) | None => None,
+        },
         waiting,
         others,
         roster: seen.status.roster.clone(),
@@ -104,8 +104,8 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         students: words::count(students),
         updated: Some(seen.status.updated_ms).filter(|at| *at > 0).map(Moment),
         has_results: seen.status.results.is_some(),
-        may_begin: seen.status.phase == "gathering",
-        may_drop: matches!(seen.status.phase.as_str(), "approving" | "calling" | "open"),
+        next: next_step(&seen, &app.site_states(&seen)).filter(|_| visitor.administers()),
+        may_drop: matches!(seen.status.phase, Phase::Approving | Phase::Calling | Phase::Open),
         over,
         administers: visitor.administers(),
         withheld: private,
@@ -140,15 +140,8 @@ fn sent(seen: &CoordinatorStudy) -> Html {
 /// `GET /studies/{study}/events`: an event whenever the pages of the study should be fetched again.
 pub(super) async fn events(State(app): App, Path(name): Name) -> Page {
     let study = app.studies.get(&name).ok_or_else(|| PageError::not_found("There is no such study."))?;
-    let state = move || {
-        let status = study.status();
-        let told = status.map(|s| (s.phase, s.turn, s.waiting_for, s.outcome, s.results, s.roster));
-        let seen = (study.so_far().rounds().len(), study.so_far().declared().len());
-        let messages: u64 = study.so_far().traffic().values().map(|t| t.messages).sum();
-        Some(format!("{told:?} {seen:?} {messages}"))
-    };
     let mut stopping = app.stopping.clone();
-    Ok(sse::stream(INTERVAL, state, async move {
+    Ok(sse::follow(study.so_far().changes(), async move {
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }))
 }

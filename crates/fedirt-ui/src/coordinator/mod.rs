@@ -9,7 +9,7 @@ mod compare;
 mod download;
 mod fits;
 mod invite;
-mod items;
+mod joining;
 mod links;
 mod live;
 mod plan_form;
@@ -21,7 +21,6 @@ mod serve;
 mod setup;
 mod site_effects;
 mod studies;
-mod summary;
 mod words;
 
 pub use access::{admit, logins, revoke};
@@ -60,7 +59,7 @@ type Page = Result<axum::response::Response, PageError>;
 type RouteEntry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<CoordinatorState>>);
 
 /// Every page: method, path, required right, handler.
-pub(crate) const ROUTES: [RouteEntry; 29] = [
+pub(crate) const ROUTES: [RouteEntry; 31] = [
     ("get", "/", Right::Read, || get(studies::show)),
     ("get", "/new", Right::Analyse, || get(setup::show)),
     ("get", "/new/check", Right::Analyse, || get(setup::show)),
@@ -78,11 +77,13 @@ pub(crate) const ROUTES: [RouteEntry; 29] = [
     ("get", "/studies/{study}/roster", Right::Read, || get(roster::show)),
     ("get", "/studies/{study}/invite", Right::Administer, || get(invite::show)),
     ("post", "/studies/{study}/invite", Right::Administer, || post(invite::make)),
-    ("get", "/studies/{study}/results", Right::Read, || get(results::show)),
+    ("get", "/studies/{study}/results", Right::Read, || get(results::items)),
+    ("get", "/studies/{study}/results/check", Right::Read, || get(results::check)),
+    ("get", "/studies/{study}/results/all", Right::Read, || get(results::all)),
     ("get", "/studies/{study}/results/test", Right::Read, || get(results::test)),
     ("get", "/studies/{study}/results/sites", Right::Read, || get(site_effects::show)),
-    ("get", "/studies/{study}/results/summary", Right::Read, || get(summary::show)),
-    ("get", "/studies/{study}/results/items/{item}", Right::Read, || get(items::show)),
+    ("get", "/studies/{study}/results/summary", Right::Read, || get(results::summary)),
+    ("get", "/studies/{study}/results/items/{item}", Right::Read, || get(results::item)),
     ("get", "/studies/{study}/compare", Right::Read, || get(compare::show)),
     ("post", "/studies/{study}/compare", Right::Analyse, || post(compare::with_file)),
     ("get", "/studies/{study}/privacy", Right::Read, || get(privacy::show)),

@@ -13,9 +13,15 @@ use toml_edit::Value;
 
 /// Every field in the order of the form, with its initial value. Where a field may be empty, the plan gets the default of
 /// the command line.
-const FIELDS: [(&str, &str); 30] = [
+const FIELDS: [(&str, &str); 36] = [
     ("study", ""),
     ("purpose", ""),
+    ("organisation", ""),
+    ("person", ""),
+    ("telephone", ""),
+    ("email", ""),
+    ("legal_basis", ""),
+    ("retention", ""),
     ("items", ""),
     ("categories", "2"),
     ("binary", "2pl"),
@@ -44,6 +50,16 @@ const FIELDS: [(&str, &str); 30] = [
     ("nodes", ""),
     ("range", ""),
     ("quadrature", "density"),
+];
+
+/// Who asks: keys of the plan and fields of the form.
+const CONTACT: [(&str, &str); 6] = [
+    ("contact.organisation", "organisation"),
+    ("contact.person", "person"),
+    ("contact.telephone", "telephone"),
+    ("contact.email", "email"),
+    ("contact.legal_basis", "legal_basis"),
+    ("contact.retention", "retention"),
 ];
 
 /// The values as they were typed, so that a form with mistakes can be shown again unchanged.
@@ -176,6 +192,12 @@ impl Form {
         // On one line, because a TOML string has no line breaks.
         let purpose = self.get("purpose").split_whitespace().collect::<Vec<_>>().join(" ");
         out.push(("purpose", purpose.into()));
+        for (key, field) in CONTACT {
+            let value = self.get(field).split_whitespace().collect::<Vec<_>>().join(" ");
+            if !value.is_empty() {
+                out.push((key, value.into()));
+            }
+        }
         let effects = match self.get("effects") {
             "none" => Effects::None,
             "random" => Effects::Random,
@@ -260,6 +282,7 @@ fn field_of(field: PlanField) -> &'static str {
     match field {
         PlanField::Study => "study",
         PlanField::Purpose => "purpose",
+        PlanField::Contact => "person",
         PlanField::Sites => "sites",
         PlanField::Cohort => "n_min",
         PlanField::Colluders => "colluders",

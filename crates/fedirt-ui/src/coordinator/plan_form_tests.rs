@@ -33,6 +33,18 @@ fn a_form_left_alone_is_a_plan_of_the_command_line() {
 }
 
 #[test]
+fn who_asks_is_part_of_the_plan_or_left_out() {
+    assert_eq!(plan(&[]).contact, None);
+    let given =
+        [("organisation", "An Institute"), ("person", "Ada"), ("telephone", "+1 2"), ("legal_basis", "§ 1")];
+    let contact = plan(&given).contact.expect("a contact");
+    let lines = ["Organisation: An Institute", "Contact: Ada", "Telephone: +1 2", "Legal basis: § 1"];
+    assert_eq!(contact.lines(), lines);
+    let wrong = form(&[("organisation", "An Institute")]).plan().unwrap_err();
+    assert_eq!(wrong[0].field, "person", "nobody to call: {wrong:?}");
+}
+
+#[test]
 fn what_private_can_say_is_said() {
     let filled = [
         ("epsilon", "2"),

@@ -1,67 +1,39 @@
-//! The results: all items in a table, and the figures of the whole test.
+//! The results: the sections of the report, on pages.
 
 use super::{App, CoordinatorState, CoordinatorStudy, Name, Page, fits, frame, words};
-use crate::figure::{Numbers, figure};
 use crate::frame::respond;
-use crate::{Frame, Html, Link, PageError, Visitor, render};
+use crate::{Fields, Frame, Html, Link, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
-use axum::response::Response;
-use fedirt_figures::{expected_score, item_parameters, test_information, wright_map};
-use fedirt_model::fit::{Fit, FitItem, Warning};
-use fedirt_model::items::{Curves, Order};
+use axum::response::{IntoResponse, Redirect, Response};
+use fedirt_figures::{For, Options, Part, Section, alarms, section};
+use fedirt_model::fit::Fit;
+use fedirt_protocol::coordinator::Phase;
 use std::sync::Arc;
-
-/// An estimate and its standard error, as text for a table cell.
-pub(super) struct Cell {
-    pub(super) value: String,
-    pub(super) se: String,
-}
-
-impl Cell {
-    pub(super) fn new(value: Option<f64>, se: Option<f64>, fixed: bool) -> Self {
-        let value = words::fixed(value, 2);
-        let se = match se.filter(|se| se.is_finite()) {
-            Some(se) => format!("({se:.2})"),
-            None if value == words::NONE => String::new(),
-            None if fixed => "fixed".into(),
-            None => "(–)".into(),
-        };
-        Self { value, se }
-    }
-}
-
-struct Row {
-    number: usize,
-    name: String,
-    model: String,
-    n: String,
-    a: Cell,
-    b: Vec<Option<Cell>>,
-    d: Vec<Option<Cell>>,
-    spark: Html,
-}
 
 #[derive(Template)]
 #[template(path = "results.html")]
-struct ItemsPage {
+struct ResultsPage {
     frame: Frame,
     name: String,
     subtitle: String,
     parts: Vec<Link>,
-    warnings: Vec<Warning>,
-    converged: bool,
-    rows: Vec<Row>,
-    steps: Vec<String>,
-    mixed: bool,
-    counted: bool,
+    alarms: Html,
+    sections: Vec<Section>,
 }
 
 /// The menu of the result pages.
 pub(super) fn parts(name: &str, here: &str) -> Vec<Link> {
-    let all = [("", "Items"), ("/test", "Test"), ("/sites", "Sites"), ("/summary", "Summary")];
+    let all = [
+        ("", "Items"),
+        ("/check", "Model check"),
+        ("/test", "Test and students"),
+        ("/sites", "Sites"),
+        ("/summary", "Summary"),
+        ("/all", "All on one page"),
+    ];
     all.map(|(path, text)| Link::entry(format!("/studies/{name}/results{path}"), text, path == here)).to_vec()
 }
 
@@ -92,109 +64,94 @@ pub(super) fn open(
         subtitle: words::subtitle(&seen),
         why: fits::why_none(&seen),
         waiting: seen.status.waiting_for.clone(),
-        over: seen.status.phase == "over",
+        over: seen.status.phase == Phase::Over,
     };
     // The status tells programs that the results do not exist.
     Ok(Err(respond(StatusCode::NOT_FOUND, &page)))
 }
 
-/// `GET /studies/{study}/results`.
-pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+/// A page with these sections. The work is done on a thread of its own: large fits take some tenths of a second.
+async fn page(
+    app: Arc<CoordinatorState>,
+    name: String,
+    visitor: Visitor,
+    here: &'static str,
+    shown: &'static [Part],
+    item: usize,
+) -> Page {
     let (seen, fit) = match open(&app, &name, &visitor)? {
         Ok(found) => found,
         Err(none) => return Ok(none),
     };
-    let steps = fit.items.iter().map(|item| item.d.len().max(item.b.len())).max().unwrap_or(1).max(1);
-    let (low, high) = range(&fit);
-    let grid: Vec<f64> =
-        (0..SPARK_POINTS).map(|n| low + (high - low) * n as f64 / (SPARK_POINTS - 1) as f64).collect();
-    let rows = fit.items.iter().enumerate().map(|(number, item)| Row {
-        number: number + 1,
-        name: item.name.clone(),
-        model: words::model(&item.model),
-        n: item.n.map_or_else(|| words::NONE.into(), words::count),
-        a: Cell::new(item.a, item.se_a, true),
-        b: cells(&item.b, &item.se_b, steps, item.fixed),
-        d: cells(&item.d, &item.se_d, steps, item.fixed),
-        spark: spark(item, &grid),
-    });
-    let number = |step: usize| if steps == 1 { String::new() } else { step.to_string() };
-    Ok(render(&ItemsPage {
-        frame: frame(&visitor, &seen, "Results", "/results"),
+    let options = Options { item, ..Options::new(For::Page) };
+    let written = move || {
+        let sections: Vec<Section> = shown.iter().map(|part| section(&fit, *part, &options)).collect();
+        (Html(alarms(&fit)), sections)
+    };
+    let (alarms, sections) = tokio::task::spawn_blocking(written).await.map_err(|_| PageError::ours())?;
+    Ok(render(&ResultsPage {
+        frame: frame(&visitor, &seen, shown.first().map_or("Results", |part| part.name()), "/results"),
         subtitle: words::subtitle(&seen),
-        parts: parts(&name, ""),
-        warnings: fit.warnings.clone(),
-        converged: fit.converged != Some(false),
-        rows: rows.collect(),
-        steps: (1..=steps).map(number).collect(),
-        mixed: fit.items.iter().any(|item| item.model != fit.items[0].model),
-        counted: fit.items.iter().any(|item| item.n.is_some()),
+        parts: parts(&name, here),
+        alarms,
+        sections,
         name,
     }))
 }
 
-fn cells(values: &[Option<f64>], errors: &[Option<f64>], steps: usize, fixed: bool) -> Vec<Option<Cell>> {
-    let cell = |step: usize| {
-        (step < values.len()).then(|| Cell::new(values[step], errors.get(step).copied().flatten(), fixed))
+/// `GET /studies/{study}/results?item=NUMBER`.
+pub(super) async fn items(
+    State(app): App,
+    Path(name): Name,
+    RawQuery(query): RawQuery,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+    let item = query.get("item").parse::<usize>().map_or(0, |number| number.saturating_sub(1));
+    page(app, name, visitor, "", &[Part::Items], item).await
+}
+
+/// `GET …/results/items/{item}`: where an item stood before it had a place among the others.
+pub(super) async fn item(
+    State(app): App,
+    Path((name, number)): Path<(String, String)>,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    let (_, fit) = match open(&app, &name, &visitor)? {
+        Ok(found) => found,
+        Err(none) => return Ok(none),
     };
-    (0..steps).map(cell).collect()
-}
-
-fn range(fit: &Fit) -> (f64, f64) {
-    (fit.latent.mean - 4.0 * fit.latent.sd, fit.latent.mean + 4.0 * fit.latent.sd)
-}
-
-const SPARK_POINTS: usize = 17;
-const SPARK: (f64, f64) = (64.0, 20.0);
-
-/// A sparkline of the curves, hidden from screen readers because the numbers of the row say the same.
-fn spark(item: &FitItem, grid: &[f64]) -> Html {
-    let Some((model, psi)) = item.estimates() else { return Html(words::NONE.into()) };
-    let curves = Curves::new(model, item.categories, &psi, grid, Order::Score);
-    let mut path = String::new();
-    for c in usize::from(item.categories == 2)..item.categories {
-        for (n, log_p) in curves.log_p(c).iter().enumerate() {
-            let x = n as f64 * SPARK.0 / (SPARK_POINTS - 1) as f64;
-            let y = 1.0 + (1.0 - log_p.exp()) * (SPARK.1 - 2.0);
-            path += &format!("{}{x:.0} {y:.1}", if n == 0 { 'M' } else { 'L' });
+    match number.parse::<usize>().ok().filter(|n| (1..=fit.items.len()).contains(n)) {
+        Some(number) => {
+            Ok(Redirect::permanent(&format!("/studies/{name}/results?item={number}")).into_response())
+        }
+        None => {
+            let text = format!("The fit has items 1 to {}.", fit.items.len());
+            Err(PageError::not_found(text).leading(&format!("/studies/{name}/results"), "See all items"))
         }
     }
-    Html(format!(
-        "<svg class=\"tiny\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" aria-hidden=\"true\"><path d=\"{path}\" \
-         fill=\"none\" stroke=\"var(--accent)\" stroke-width=\"1.3\"/></svg>",
-        SPARK.0, SPARK.1
-    ))
 }
 
-#[derive(Template)]
-#[template(path = "figures.html")]
-struct FiguresPage {
-    frame: Frame,
-    name: String,
-    subtitle: String,
-    parts: Vec<Link>,
-    heading: &'static str,
-    figures: Vec<Html>,
+/// `GET …/results/check`.
+pub(super) async fn check(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    page(app, name, visitor, "/check", &[Part::Check], 0).await
 }
 
 /// `GET …/results/test`.
 pub(super) async fn test(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
-    let (seen, fit) = match open(&app, &name, &visitor)? {
-        Ok(found) => found,
-        Err(none) => return Ok(none),
-    };
-    let figures = [
-        ("test-information", test_information(&fit)),
-        ("expected-score", expected_score(&fit)),
-        ("wright-map", wright_map(&fit)),
-        ("item-parameters", item_parameters(&fit)),
-    ];
-    Ok(render(&FiguresPage {
-        frame: frame(&visitor, &seen, "Test", "/results"),
-        subtitle: words::subtitle(&seen),
-        parts: parts(&name, "/test"),
-        heading: "The whole test",
-        figures: figures.iter().map(|(id, drawn)| figure(id, drawn, Numbers::Folded)).collect(),
-        name,
-    }))
+    page(app, name, visitor, "/test", &[Part::Test, Part::Scale], 0).await
+}
+
+/// `GET …/results/summary`.
+pub(super) async fn summary(
+    State(app): App,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+) -> Page {
+    page(app, name, visitor, "/summary", &[Part::Summary, Part::Rounds], 0).await
+}
+
+/// `GET …/results/all`: for reading in one go, and for paper.
+pub(super) async fn all(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
+    page(app, name, visitor, "/all", &Part::ALL, 0).await
 }

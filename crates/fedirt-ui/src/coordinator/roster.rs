@@ -1,5 +1,6 @@
 //! The sites of a study, and the linking design of its items.
 
+use super::joining::SiteState;
 use super::{App, CoordinatorStudy, Name, Page, frame, links, words};
 use crate::figure::{Numbers, figure};
 use crate::{Frame, Html, Moment, Visitor, render};
@@ -7,12 +8,14 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_protocol::SiteId;
+use fedirt_protocol::coordinator::Phase;
 use fedirt_protocol::declaration::Declaration;
 use std::collections::BTreeMap;
 
 struct Row {
     name: String,
     state: &'static str,
+    at: Option<Moment>,
     key: String,
     seen: Option<Moment>,
     students: String,
@@ -48,34 +51,35 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     Ok(render(&RosterPage {
         frame: frame(&visitor, &seen, "Roster", "/roster").live(format!("/studies/{name}/events")),
         subtitle: words::subtitle(&seen),
-        rows: rows(&seen, &declared),
+        rows: rows(&seen, &declared, app.site_states(&seen)),
         fingerprint: seen.status.roster.clone(),
         weakest: (!declared.is_empty()).then(|| weakest(&found, &names)),
         nobody: nobody.iter().map(|item| names[*item].clone()).collect(),
         picture: figure("links", &drawn, Numbers::Folded),
         administers: visitor.administers(),
-        over: seen.status.phase == "over",
+        over: seen.status.phase == Phase::Over,
         name,
     }))
 }
 
-fn rows(seen: &CoordinatorStudy, declared: &BTreeMap<SiteId, Declaration>) -> Vec<Row> {
+fn rows(
+    seen: &CoordinatorStudy,
+    declared: &BTreeMap<SiteId, Declaration>,
+    states: Vec<(String, SiteState)>,
+) -> Vec<Row> {
     let traffic = seen.study.so_far().traffic();
-    let row = |name: &String| {
+    let row = |(name, state): (String, SiteState)| {
         let id = SiteId::try_from(name.as_str()).ok();
-        let status = seen.status.sites.iter().find(|site| site.name == *name);
+        let status = seen.status.sites.iter().find(|site| site.name == name);
         let own = id.as_ref().and_then(|id| declared.get(id));
         let sent = id.as_ref().and_then(|id| traffic.get(id));
         let last = id.as_ref().map_or(0, |id| seen.study.last_seen(id));
+        let (state, at) = state.words();
         let key = status.and_then(|site| site.key.clone());
         Row {
-            name: name.clone(),
-            state: match (status.is_some_and(|site| site.lost), own, &key) {
-                (true, ..) => "left out",
-                (_, Some(_), _) => "joined",
-                (_, None, Some(_)) => "enrolled",
-                _ => "invited or to be invited",
-            },
+            name,
+            state,
+            at,
             key: key.unwrap_or_default(),
             seen: Some(last).filter(|at| *at > 0).map(Moment),
             students: own.map_or_else(String::new, |d| words::count(d.students)),
@@ -85,7 +89,7 @@ fn rows(seen: &CoordinatorStudy, declared: &BTreeMap<SiteId, Declaration>) -> Ve
             sent: sent.map_or_else(String::new, |t| words::bytes(t.bytes)),
         }
     };
-    seen.plan.cohort.sites.iter().map(row).collect()
+    states.into_iter().map(row).collect()
 }
 
 /// A sentence about the weakest link.

@@ -1,12 +1,12 @@
 //! Words and numbers as the pages show them.
 
 use super::CoordinatorStudy;
-use fedirt_coordinator::status::StudyStatus;
+use fedirt_coordinator::status::{Ending, StudyStatus};
 use fedirt_figures::text;
 pub(super) use fedirt_figures::text::{MISSING as NONE, count, fixed_or_dash as fixed};
-use fedirt_model::fit::Fit;
 use fedirt_model::items;
 use fedirt_model::statistics::Mode;
+use fedirt_protocol::coordinator::Phase;
 use fedirt_protocol::plan::StudyPlan;
 
 /// The status of a study that has not published one yet.
@@ -15,7 +15,7 @@ pub(super) fn initial_status(plan: &StudyPlan) -> StudyStatus {
         study: plan.study.clone(),
         mode: plan.mode.name().to_owned(),
         plan: String::new(),
-        phase: "gathering".into(),
+        phase: Phase::Gathering,
         turn: None,
         waiting_for: plan.cohort.sites.clone(),
         roster: None,
@@ -33,15 +33,15 @@ pub(super) fn state(status: &StudyStatus) -> (String, &'static str) {
         1 => format!("round {}", turn.round),
         attempt => format!("round {}, attempt {attempt}", turn.round),
     });
-    match status.phase.as_str() {
-        "gathering" => ("Sites are joining".into(), "run"),
-        "approving" => ("Sites compare and sign the roster".into(), "run"),
-        "calling" => (format!("Sites announce their participation in {round}"), "run"),
-        "open" => (format!("Sites answer {round}"), "run"),
-        _ => match status.outcome.as_deref() {
-            Some("finished") => ("Finished".into(), ""),
-            Some("finished, not converged") => ("Finished, not converged".into(), "bad"),
-            Some(_) => ("Ended without results".into(), "bad"),
+    match status.phase {
+        Phase::Gathering => ("Sites are joining".into(), "run"),
+        Phase::Approving => ("Sites compare and sign the roster".into(), "run"),
+        Phase::Calling => (format!("Sites announce their participation in {round}"), "run"),
+        Phase::Open => (format!("Sites answer {round}"), "run"),
+        Phase::Over => match &status.outcome {
+            Some(Ending::Finished { converged: true }) => ("Finished".into(), ""),
+            Some(Ending::Finished { converged: false }) => ("Finished, not converged".into(), "bad"),
+            Some(Ending::Ended { .. }) => ("Ended without results".into(), "bad"),
             None => ("Over".into(), ""),
         },
     }
@@ -103,11 +103,6 @@ pub(super) fn subtitle(seen: &CoordinatorStudy) -> String {
         counted(seen.plan.cohort.sites.len(), "site", "sites"),
         seen.plan.purpose.trim()
     )
-}
-
-/// Whether the fit is private, so that some of its fields are not released.
-pub(super) fn is_private(fit: &Fit) -> bool {
-    fit.mode == "private"
 }
 
 #[cfg(test)]

@@ -139,6 +139,15 @@ fn coordinator(place: &Path, mode: Mode) -> Result<(Folder, Running), CliError> 
     let text = template(STUDY, mode, &SITES.map(String::from), &items, (SITES.len() * STUDENTS) as u64);
     let mut plan = TomlEdit::new(&text)?;
     plan.set("purpose", "Put the reading tests of three schools on one scale.")?;
+    for (key, value) in [
+        ("contact.organisation", "Institute for Reading Research (made up for this demonstration)"),
+        ("contact.person", "Dr. Ada Adler"),
+        ("contact.telephone", "+00 000 000 00"),
+        ("contact.legal_basis", "None is needed: these students are simulated"),
+        ("contact.retention", "until this window is closed"),
+    ] {
+        plan.set(key, value)?;
+    }
     let text = plan.text();
     StudyPlan::parse(&text).map_err(CliError::because)?;
     let path = made.plans().join(format!("{STUDY}.toml"));

@@ -86,7 +86,7 @@ pub(crate) fn visit(site: &Path, mail: Option<Vec<u8>>) -> Parcel<FromSiteMailbo
 pub(crate) fn is_over(hub: &Path) -> bool {
     let answer: Parcel<FromCoordinatorMailbox> =
         ask(hub, &Parcel::of(ToCoordinatorMailbox::Status {})).expect("the coordinator's mailbox answers");
-    answer.header.status.expect("a status").phase == "over"
+    answer.header.status.expect("a status").phase == fedirt_protocol::coordinator::Phase::Over
 }
 
 /// What a courier knows of a site: a socket, and the poll that it got there last.

@@ -3,11 +3,6 @@
 use crate::diagnostics::findings::some;
 use crate::fit::{Dif, SiteHeterogeneity, Warning};
 
-/// From this I² on, differences between sites are more than half of what is seen.
-const HIGH_I2: f64 = 0.5;
-/// Sites' items that differ so little are not worth a sentence, however many students there are.
-const LEVEL: f64 = 0.05;
-
 /// Items that work differently in a group.
 pub(crate) fn flagged_items(rows: &[Dif], reference: &str) -> Option<Warning> {
     let flagged: Vec<&Dif> = rows.iter().filter(|row| row.flagged).collect();
@@ -30,8 +25,7 @@ pub(crate) fn flagged_items(rows: &[Dif], reference: &str) -> Option<Warning> {
 
 /// Items whose parameters differ between sites.
 pub(crate) fn flagged_sites(rows: &[SiteHeterogeneity]) -> Option<Warning> {
-    let differs = |row: &&SiteHeterogeneity| row.i2 > HIGH_I2 && row.p_adjusted.is_some_and(|p| p < LEVEL);
-    let flagged: Vec<&SiteHeterogeneity> = rows.iter().filter(differs).collect();
+    let flagged: Vec<&SiteHeterogeneity> = rows.iter().filter(|row| row.stands_out()).collect();
     (!flagged.is_empty()).then(|| Warning {
         code: "site_heterogeneity".into(),
         message: format!(

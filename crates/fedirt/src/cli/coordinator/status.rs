@@ -7,6 +7,7 @@ use crate::output::{stderr, stdout};
 use fedirt_coordinator::status::{self, SiteStatus, StudyStatus};
 use fedirt_coordinator::{Folder, clock};
 use fedirt_protocol::Timestamp;
+use fedirt_protocol::coordinator::Phase;
 
 pub(super) fn run(args: &CoordinatorStatusArgs) -> Result<(), CliError> {
     let folder = Folder::open(&args.dir).map_err(told)?;
@@ -50,12 +51,12 @@ fn doing(study: &StudyStatus) -> String {
         1 => format!("round {}", turn.round),
         attempt => format!("round {}, attempt {attempt}", turn.round),
     });
-    match study.phase.as_str() {
-        "gathering" => "sites are joining".into(),
-        "approving" => "sites compare and sign the roster".into(),
-        "calling" => format!("{round}: sites announce their participation"),
-        "open" => format!("{round}: sites answer"),
-        _ => study.outcome.clone().unwrap_or_else(|| "over".into()),
+    match study.phase {
+        Phase::Gathering => "sites are joining".into(),
+        Phase::Approving => "sites compare and sign the roster".into(),
+        Phase::Calling => format!("{round}: sites announce their participation"),
+        Phase::Open => format!("{round}: sites answer"),
+        Phase::Over => study.outcome.as_ref().map_or_else(|| "over".into(), ToString::to_string),
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) fn model(name: &str) -> String {
 }
 
 /// What this is: the heading.
-pub(super) fn title(fit: &Fit) -> String {
+pub(crate) fn title(fit: &Fit) -> String {
     let sites = match fit.sites.len() as u64 {
         0 => String::new(),
         n => format!(" at {}", text::counted(n, "site", "sites")),

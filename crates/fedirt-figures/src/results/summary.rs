@@ -1,90 +1,83 @@
 //! The head of the report: what this is, what is wrong with it, and its figures.
 
-use fedirt_model::fit::{Fit, Provenance};
+use fedirt_model::fit::{Fit, Provenance, Warning};
 
-use super::{html, words};
+use super::html::{table_html, written};
+use super::words;
 use crate::figure::Table;
-use crate::text::{self, MISSING, escape, finite};
+use crate::text::{self, MISSING, finite};
+use askama::Template;
 
-pub(super) fn heading(out: &mut String, fit: &Fit) {
-    out.push_str(&format!(
-        "<header>\n<p class=\"kind\">fedirt report</p>\n<h1>{}</h1>\n<p class=\"lede\">{}</p>\n</header>\n",
-        escape(&words::title(fit)),
-        escape(&words::lede(fit))
-    ));
+#[derive(Template)]
+#[template(path = "heading.html")]
+struct HeadingPart {
+    title: String,
+    lede: String,
 }
 
+#[derive(Template)]
+#[template(path = "alarms.html")]
+struct AlarmsPart<'a> {
+    /// What is said of a run that did not converge.
+    unfinished: Option<String>,
+    /// Warnings that stand open, and the others.
+    warnings: [&'a [Warning]; 2],
+    how_many: String,
+}
+
+#[derive(Template)]
+#[template(path = "summary.html")]
+struct SummaryPart {
+    groups: Vec<(&'static str, Vec<(&'static str, String)>)>,
+    /// How to repeat the fit: its command and a table.
+    origin: Option<(Option<String>, String)>,
+    privacy: Option<String>,
+}
+
+pub(crate) fn heading(fit: &Fit) -> String {
+    written(&HeadingPart { title: words::title(fit), lede: words::lede(fit) })
+}
+
+/// A hundred warnings of one kind must not push the results off the page.
+const OPEN_WARNINGS: usize = 8;
+
 /// The banner of a run that did not converge, and the warnings.
-pub(super) fn alarms(out: &mut String, fit: &Fit) {
-    if fit.converged == Some(false) {
-        let last = fit.trace.last();
+pub(super) fn alarms(fit: &Fit) -> String {
+    let unfinished = (fit.converged == Some(false)).then(|| {
         let gradient = finite(fit.max_gradient).map_or_else(String::new, |g| {
             format!(" The largest gradient per student is {}.", text::scientific(g))
         });
-        let slowest = last.map(|t| t.slowest_items.as_slice()).unwrap_or_default();
+        let slowest = fit.trace.last().map(|t| t.slowest_items.as_slice()).unwrap_or_default();
         let slowest =
             if slowest.is_empty() { String::new() } else { format!(" Slowest: {}.", text::listed(slowest)) };
-        out.push_str(&format!(
-            "<div class=\"alarm\" role=\"alert\"><p><strong>Not converged.</strong> The estimates below are where \
-             the run stopped after {}, not a maximum of the likelihood; do not use them.{}{}</p></div>\n",
-            text::counted(fit.rounds as u64, "round", "rounds"),
-            escape(&gradient),
-            escape(&slowest)
-        ));
-    }
-    if fit.warnings.is_empty() {
-        return;
-    }
-    out.push_str(&format!(
-        "<section class=\"warnings\" aria-labelledby=\"warnings-title\"><h2 id=\"warnings-title\">{}</h2>\n<ul>\n",
-        text::counted(fit.warnings.len() as u64, "warning", "warnings")
-    ));
-    for (i, warning) in fit.warnings.iter().enumerate() {
-        // A hundred warnings of one kind must not push the results off the page.
-        if i == 8 {
-            out.push_str(&format!(
-                "</ul>\n<details><summary>{} more</summary>\n<ul>\n",
-                fit.warnings.len() - 8
-            ));
-        }
-        let (message, code) = (escape(&warning.message), escape(&warning.code));
-        out.push_str(&format!("<li>{message} <code>{code}</code></li>\n"));
-    }
-    out.push_str(if fit.warnings.len() > 8 { "</ul>\n</details></section>\n" } else { "</ul></section>\n" });
+        let rounds = text::counted(fit.rounds as u64, "round", "rounds");
+        format!("{rounds}, not a maximum of the likelihood; do not use them.{gradient}{slowest}")
+    });
+    let (open, folded) = fit.warnings.split_at(fit.warnings.len().min(OPEN_WARNINGS));
+    let how_many = text::counted(fit.warnings.len() as u64, "warning", "warnings");
+    written(&AlarmsPart { unfinished, warnings: [open, folded], how_many })
 }
 
 /// The figures of the run in four groups, and what its mode promises.
-pub(super) fn block(out: &mut String, fit: &Fit) {
-    out.push_str("<div class=\"facts\">\n");
-    let groups = [
+pub(super) fn block(fit: &Fit) -> String {
+    let mut groups = vec![
         ("Data and model", data_and_model(fit)),
         ("Fit", fit_numbers(fit)),
         ("Estimation", estimation(fit)),
         ("Provenance", provenance(fit)),
     ];
-    for (title, mut facts) in groups {
+    for (_, facts) in &mut groups {
         facts.retain(|(name, _)| !(fit.of_one_site() && OF_SITES.contains(name)));
-        group(out, title, &facts);
     }
-    out.push_str("</div>\n");
-    if let Some(provenance) = &fit.provenance {
-        origin(out, provenance);
-    }
-    if !fit.of_one_site() {
-        out.push_str(&format!("<p class=\"privacy\">{}</p>\n", escape(&words::privacy(fit))));
-    }
+    written(&SummaryPart {
+        groups,
+        origin: fit.provenance.as_ref().map(|from| (from.command.clone(), origin(from))),
+        privacy: (!fit.of_one_site()).then(|| words::privacy(fit)),
+    })
 }
 
 /// Facts about what sites do, which mean nothing where there is one.
 const OF_SITES: [&str; 5] = ["Site effects", "Sites", "Exchanges", "Numbers sent by a site", "Mode"];
-
-fn group(out: &mut String, title: &str, facts: &[(&str, String)]) {
-    out.push_str(&format!("<div><h3>{title}</h3>\n<dl>\n"));
-    for (name, value) in facts {
-        out.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(value)));
-    }
-    out.push_str("</dl></div>\n");
-}
 
 fn data_and_model(fit: &Fit) -> Vec<(&'static str, String)> {
     let mut facts = vec![
@@ -168,12 +161,8 @@ fn provenance(fit: &Fit) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Command, time, options and files, for whoever wants to repeat the fit.
-fn origin(out: &mut String, provenance: &Provenance) {
-    out.push_str("<details><summary>How to repeat this fit</summary>\n");
-    if let Some(command) = &provenance.command {
-        out.push_str(&format!("<pre><code>{}</code></pre>\n", escape(command)));
-    }
+/// Time, options and files, for whoever wants to repeat the fit.
+fn origin(provenance: &Provenance) -> String {
     let mut facts = Table::new("Options, time and files", &["What", "Value"]);
     let mut row = |what: String, value: &str| facts.rows.push(vec![what, value.to_owned()]);
     if let Some(time) = &provenance.time {
@@ -184,8 +173,7 @@ fn origin(out: &mut String, provenance: &Provenance) {
     for file in provenance.files.iter().flatten() {
         row(file.name.clone(), file.sha256.as_ref().map_or("hash not released", |hash| hash));
     }
-    html::table(out, &facts);
-    out.push_str("</details>\n");
+    table_html(&facts)
 }
 
 /// Enough of a hash to compare by eye; the whole one stands in the footer.
@@ -220,12 +208,12 @@ fn released(fit: &Fit, shown: String, value: Option<f64>) -> String {
     }
 }
 
-pub(super) fn footer(out: &mut String, fit: &Fit) {
-    out.push_str(&format!(
-        "<footer><p>Written by fedirt {} from fit.json alone ({}). This file asks for nothing over a network. \
-         Codebook SHA-256 <code>{}</code>.</p></footer>\n",
-        escape(&fit.version),
-        escape(&fit.format),
-        escape(&fit.codebook_hash)
-    ));
+#[derive(Template)]
+#[template(path = "footer.html")]
+struct FooterPart<'a> {
+    fit: &'a Fit,
+}
+
+pub(crate) fn footer(fit: &Fit) -> String {
+    written(&FooterPart { fit })
 }

@@ -5,21 +5,23 @@ use fedirt_model::items::Role;
 use serde_json::{Value, json};
 
 use crate::canvas::Ink;
-use crate::characteristic::{ABOUT_BAND, ABOUT_POINTS};
+use crate::characteristic::{ABOUT_BAND, ABOUT_BARE_POINTS, ABOUT_POINTS};
 use crate::figure::withheld;
 use crate::shape::Shape;
 use crate::{observed, shape};
 
-/// Writes the data into the page, where it is text and cannot become markup or script.
-pub(super) fn embed(out: &mut String, fit: &Fit) {
+/// The data as text for a script element, where it cannot become markup or script.
+pub(super) fn json(fit: &Fit) -> String {
     let (low, high) = shape::range(fit);
     let items: Vec<Value> = (0..fit.items.len()).map(|index| item(fit, index)).collect();
     let ramp = [0, 1, 2, 3, 4].map(|step| Ink::Ramp(step).css());
+    let series = [0, 1, 2, 3, 4, 5, 6, 7].map(|n| Ink::Series(n).css());
     let all = json!({
         "range": [low, high],
         "points": shape::POINTS,
         "notes": {
             "points": ABOUT_POINTS,
+            "bare": ABOUT_BARE_POINTS,
             "band": ABOUT_BAND,
             "withheld": withheld(&fit.mode, "observed shares by ability"),
         },
@@ -30,12 +32,11 @@ pub(super) fn embed(out: &mut String, fit: &Fit) {
             "accent": Ink::Accent.css(),
             "paper": Ink::Paper.css(),
             "ramp": ramp,
+            "series": series,
         },
         "items": items,
     });
-    out.push_str("<script type=\"application/json\" id=\"data\">");
-    out.push_str(&safe(&all.to_string()));
-    out.push_str("</script>\n");
+    safe(&all.to_string())
 }
 
 /// JSON that may stand inside a script element: no `<` at all, so neither `</script` nor `<!--`, and no line
