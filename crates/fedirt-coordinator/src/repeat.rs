@@ -114,6 +114,7 @@ fn flags(plan: &StudyPlan) -> Vec<Flag> {
         format: _,
         study: _,
         purpose: _,
+        contact: _,
         deadlines: _,
         risks: _,
     } = plan;

@@ -9,7 +9,8 @@ use axum::Extension;
 use axum::extract::{Path, RawQuery, State};
 use fedirt_figures::{Table, difficulties};
 use fedirt_model::comparison::{
-    Comparison, DriftLimits, ItemPair, ItemValue, Link, LinkMethod, compare, likelihood_ratio, link,
+    Comparison, DriftLimits, ItemPair, ItemValue, Link, LinkMethod, NotNested, compare, likelihood_ratio,
+    link,
 };
 use fedirt_model::fit::Fit;
 
@@ -250,6 +251,10 @@ fn ratio(own: &Fit, other: &Fit) -> String {
                 words::fixed(Some(test.statistic), 2),
                 words::counted(test.df, "degree of freedom", "degrees of freedom")
             )
+        }
+        Err(NotNested::NoLikelihood { which, mode }) => {
+            let fit = if which == 1 { "this fit" } else { "the other fit" };
+            format!("There is no likelihood-ratio test: {fit} has no log-likelihood (mode {mode}).")
         }
         Err(error) => format!("There is no likelihood-ratio test: {error}."),
     }
