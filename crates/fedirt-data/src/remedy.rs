@@ -43,7 +43,12 @@ impl Cause {
             Cause::Directory => "Name the files in it, such as DIRECTORY/*.csv".into(),
             Cause::Unreadable(_) => "Check the permissions and whether another program holds the file".into(),
             Cause::NotBuilt { feature, .. } => {
-                format!("Save it as CSV in UTF-8, or build the program with --features {feature}")
+                match audience {
+                    Audience::Page => "Save it as CSV in UTF-8: this program was built without a reader of such files".into(),
+                    Audience::CommandLine | Audience::Library => {
+                        format!("Save it as CSV in UTF-8, or build the program with --features {feature}")
+                    }
+                }
             }
             Cause::NotText(_) => "Save it as CSV in UTF-8 and give that file".into(),
             Cause::DeclaredWeight => format!("Say whether it does: {} or {}", with(ReadOption::Weight), with(ReadOption::Ignore)),
@@ -114,9 +119,12 @@ impl Cause {
                 "Export the file again as CSV in UTF-8: it is binary, UTF-16 or damaged".into()
             }
             Cause::MixedEncodings(_) => "Export the file again, all of it in UTF-8".into(),
-            Cause::NotUtf8 { .. } => {
-                "Save the file as UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv".into()
-            }
+            Cause::NotUtf8 { .. } => match audience {
+                Audience::Page => "Save the file as “CSV UTF-8” in the program that wrote it".into(),
+                Audience::CommandLine | Audience::Library => {
+                    "Save the file as UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 OLD.csv > NEW.csv".into()
+                }
+            },
             Cause::NotAScore(value) => {
                 format!(
                     "Write the score as a whole number from 0; if it means no answer, add {}",
