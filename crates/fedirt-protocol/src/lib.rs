@@ -88,6 +88,7 @@ pub mod envelope;
 pub mod forecast;
 pub mod in_process;
 pub mod invitation;
+pub mod leaves;
 pub mod mailbox;
 pub mod message;
 pub mod plan;

@@ -14,7 +14,7 @@ use fedirt_model::code_set::CodeSet;
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Point, Request};
 use fedirt_model::private::{PrivatePlan, ROUND_SHARES};
-use fedirt_model::questions::{Malformed, NOISY_SCORES, ReplyError};
+use fedirt_model::questions::{About, Malformed, NOISY_SCORES, ReplyError, Tensor};
 use fedirt_model::responses::ResponseTable;
 use fedirt_model::site::Site;
 use fedirt_model::statistics::Mode;
@@ -48,6 +48,8 @@ pub struct StatisticPreview {
     pub count: usize,
     /// The numbers.
     pub numbers: Vec<f64>,
+    /// What each number is about, such as `i03 = 1 and i07 = 0`; empty where a number stands for itself.
+    pub about: Vec<String>,
     /// Whether the site's name stands beside them.
     pub by_name: bool,
 }
@@ -124,6 +126,7 @@ fn exact_rounds(
                 meaning: tensor.statistic.meaning,
                 count: tensor.len(),
                 numbers: numbers.to_vec(),
+                about: about(tensor, &request.design, terms),
                 by_name: !tensor.summed(),
             });
             Ok(RoundPreview {
@@ -134,6 +137,42 @@ fn exact_rounds(
             })
         })
         .collect()
+}
+
+/// What each number of a tensor is about, in words.
+fn about(tensor: &Tensor, design: &Design, terms: &Terms) -> Vec<String> {
+    let name = |item: usize| {
+        let planned = design.items().get(item).and_then(|item| terms.plan.items.get(item.column));
+        planned.map_or_else(|| format!("item {}", item + 1), |planned| planned.name.clone())
+    };
+    let code = |item: usize, category: usize| {
+        let codes = design.items().get(item).map(|item| item.codes.as_slice()).unwrap_or_default();
+        codes.get(category).map_or(category, |code| usize::from(*code))
+    };
+    let one = |about: About| match about {
+        About::Place(place) => format!("place {}", place + 1),
+        About::Item(item) => name(item),
+        About::Category(item, category) => format!("{} = {}", name(item), code(item, category)),
+        About::Parameter(item, parameter) if parameter < design.slopes(item).len() => {
+            format!("{}, slope", name(item))
+        }
+        About::Parameter(item, parameter) => {
+            format!("{}, parameter {}", name(item), parameter + 1)
+        }
+        About::Part(part) => format!("part {} of the linking design", part + 1),
+        About::Group(group) => {
+            terms.plan.groups.get(group).cloned().unwrap_or_else(|| format!("group {}", group + 1))
+        }
+    };
+    let alone = tensor.len() == 1;
+    let words = |(first, second): (About, Option<About>)| match (first, second) {
+        (About::Place(_), None) if alone => String::new(),
+        (first, None) => one(first),
+        (first, Some(second)) if first == second => one(first),
+        // The smaller item first, as in a table.
+        (first, Some(second)) => format!("{} and {}", one(second.min(first)), one(second.max(first))),
+    };
+    tensor.shape.about().into_iter().map(words).collect()
 }
 
 fn at_start(sent: &str) -> String {
@@ -218,6 +257,7 @@ fn private_rounds(terms: &Terms, own: &Declaration) -> Result<Vec<RoundPreview>,
         meaning: NOISY_SCORES.meaning,
         count: plan.width().map_err(PrivateRefusal::from)?,
         numbers: Vec::new(),
+        about: Vec::new(),
         by_name: false,
     };
     let clip = plan.clip().map_err(PrivateRefusal::from)?;

@@ -20,7 +20,7 @@ pub use reply::{Aggregate, Named, ReplyError, Summary};
 pub(crate) use reply::{BySite, Reply};
 pub use shared::GRADIENT;
 pub(crate) use shared::three_digits;
-pub use tensor::{Axis, Bound, Need, Per, Shape, SiteTerm, Tensor};
+pub use tensor::{About, Axis, Bound, Need, Per, Shape, SiteTerm, Tensor};
 
 use crate::centre::Plan;
 use crate::exchange::{Point, Request};

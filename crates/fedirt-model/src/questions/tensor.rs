@@ -80,49 +80,71 @@ impl Need {
     }
 }
 
-/// What one index of a tensor runs over: for each position, what a site must give to stand behind it.
+/// What a position of an index is about, so that people can be told what a number says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum About {
+    /// Its place, counted from 0, among numbers of no item.
+    Place(usize),
+    /// An item.
+    Item(usize),
+    /// A parameter of an item, counted from 0.
+    Parameter(usize, usize),
+    /// A category of an item, counted from 0.
+    Category(usize, usize),
+    /// A linked part of the design.
+    Part(usize),
+    /// A group of students.
+    Group(usize),
+}
+
+/// What one index of a tensor runs over: for each position, what a site must give to stand behind it, and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Axis(Vec<Need>);
+pub struct Axis(Vec<Need>, Vec<About>);
 
 impl Axis {
     /// Positions that every site stands behind.
     pub fn shared(len: usize) -> Self {
-        Self(vec![Need::Nothing; len])
+        Self(vec![Need::Nothing; len], (0..len).map(About::Place).collect())
     }
 
     /// Positions for which a site must give every item of the design.
     pub fn complete(len: usize) -> Self {
-        Self(vec![Need::All; len])
+        Self(vec![Need::All; len], (0..len).map(About::Place).collect())
     }
 
     /// The items.
     pub fn items(design: &Design) -> Self {
-        Self((0..design.len()).map(Need::Item).collect())
+        Self((0..design.len()).map(Need::Item).collect(), (0..design.len()).map(About::Item).collect())
     }
 
     /// The item parameters, item after item.
     pub fn parameters(design: &Design) -> Self {
-        Self((0..design.len()).flat_map(|j| design.span(j).map(move |_| Need::Item(j))).collect())
+        (0..design.len()).fold(Self::shared(0), |axis, j| axis.then(Self::item_parameters(design, j)))
     }
 
     /// The parameters of one item.
     pub fn item_parameters(design: &Design, item: usize) -> Self {
-        Self(vec![Need::Item(item); design.span(item).len()])
+        let len = design.span(item).len();
+        Self(vec![Need::Item(item); len], (0..len).map(|k| About::Parameter(item, k)).collect())
     }
 
     /// The categories, item after item.
     pub fn cells(design: &Design) -> Self {
-        Self((0..design.len()).flat_map(|j| design.cell_span(j).map(move |_| Need::Item(j))).collect())
+        let of_item = |j: usize| (0..design.cell_span(j).len()).map(move |c| About::Category(j, c));
+        Self(
+            (0..design.len()).flat_map(|j| design.cell_span(j).map(move |_| Need::Item(j))).collect(),
+            (0..design.len()).flat_map(of_item).collect(),
+        )
     }
 
     /// The linked parts of the design.
     pub fn parts(count: usize) -> Self {
-        Self((0..count).map(Need::Part).collect())
+        Self((0..count).map(Need::Part).collect(), (0..count).map(About::Part).collect())
     }
 
     /// The groups.
     pub fn groups(count: usize) -> Self {
-        Self((0..count).map(Need::Group).collect())
+        Self((0..count).map(Need::Group).collect(), (0..count).map(About::Group).collect())
     }
 
     /// This axis for the students of one group.
@@ -136,6 +158,7 @@ impl Axis {
     #[must_use]
     pub fn then(mut self, other: Self) -> Self {
         self.0.extend(other.0);
+        self.1.extend(other.1);
         self
     }
 
@@ -203,6 +226,29 @@ impl Shape {
             Self::Blocks(blocks) => blocks.iter().for_each(|axis| lower(axis, &mut needs)),
         }
         needs
+    }
+}
+
+impl Shape {
+    /// What each entry is about: one position of a vector, two of a matrix.
+    pub fn about(&self) -> Vec<(About, Option<About>)> {
+        let lower = |axis: &Axis, all: &mut Vec<(About, Option<About>)>| {
+            for (r, row) in axis.1.iter().enumerate() {
+                all.extend(axis.1[..=r].iter().map(|column| (*row, Some(*column))));
+            }
+        };
+        let mut all = Vec::with_capacity(self.len());
+        match self {
+            Self::Vector(axis) => all.extend(axis.1.iter().map(|about| (*about, None))),
+            Self::Matrix(rows, columns) => {
+                for row in &rows.1 {
+                    all.extend(columns.1.iter().map(|column| (*row, Some(*column))));
+                }
+            }
+            Self::Triangle(axis) => lower(axis, &mut all),
+            Self::Blocks(blocks) => blocks.iter().for_each(|axis| lower(axis, &mut all)),
+        }
+        all
     }
 }
 

@@ -123,6 +123,7 @@ fn every_number_has_a_need_and_a_bound_that_holds() {
             let weight = 90.0;
             for (tensor, numbers) in summary.tensors() {
                 assert_eq!(tensor.shape.needs().len(), tensor.len(), "{}", tensor.statistic.name);
+                assert_eq!(tensor.shape.about().len(), tensor.len(), "{}", tensor.statistic.name);
                 let count = match tensor.bound.per {
                     Per::Student => weight,
                     Per::Site => 1.0,

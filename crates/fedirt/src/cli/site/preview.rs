@@ -65,7 +65,7 @@ fn text(preview: &Preview, all: bool) -> String {
 }
 
 fn statistic_text(statistic: &StatisticPreview, all: bool) -> String {
-    let StatisticPreview { name, meaning, count: size, numbers, by_name } = statistic;
+    let StatisticPreview { name, meaning, count: size, numbers, by_name, about: _ } = statistic;
     let plural = if *size == 1 { "number" } else { "numbers" };
     let named = if *by_name { ", beside this site's name" } else { "" };
     let mut out = format!("  {name}: {meaning} ({} {plural}{named})\n", count(*size as u64));
