@@ -6,6 +6,7 @@ use super::journal::JournalEvent;
 use super::responses::OwnResponses;
 use super::store::{Lock, Readers};
 use super::study::{Study, StudyFolder};
+use fedirt_data::Audience;
 use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
 use fedirt_privacy::hash_chain::{Head, whole_lines};
 use fedirt_privacy::ledger::{AccountOpening, Budget, Label, Ledger, LedgerEntry, LedgerRefusal};
@@ -70,7 +71,7 @@ impl Account {
         policy: &Policy,
     ) -> Result<Self, AgentError> {
         let population = Label::try_from(population)
-            .map_err(|error| AgentError::Mismatch(format!("--population {population:?}: {error}")))?;
+            .map_err(|error| AgentError::BadPopulation { population: population.to_owned(), error })?;
         let salt = home.salt()?;
         let subjects = Subjects {
             population,
@@ -213,13 +214,18 @@ pub fn other_names(
     study: &Study,
     own: &OwnResponses,
     population: &str,
+    audience: Audience,
 ) -> Result<Vec<String>, AgentError> {
+    let option = match audience {
+        Audience::CommandLine => " (--population)",
+        Audience::Page | Audience::Library => "",
+    };
     let account = Account::new(home, population, study, own, &home.policy()?)?;
     let ledger = read(home)?;
     let names = ledger.other_names(&account.subjects.population, account.rows());
     let sentence = |(other, shared): (&Label, usize)| {
         format!(
-            "{shared} of these {} rows already have an account under {:?}: the same students under two names have two budgets, and what is promised to them holds for neither alone. Is {population:?} right (--population)?",
+            "{shared} of these {} rows already have an account under {:?}: the same students under two names have two budgets, and what is promised to them holds for neither alone. Is {population:?} right{option}?",
             account.rows().len(),
             other.as_str()
         )

@@ -10,6 +10,7 @@ use super::machine_log::MachineLog;
 use super::store::Readers;
 use super::study::{Study, StudyFolder};
 use super::verified::{self, verified};
+use fedirt_data::Audience;
 use fedirt_privacy::secure::{Fingerprint, SiteId};
 use fedirt_protocol::site::{RosterShown, SiteEvent};
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,23 @@ pub enum NotApproved {
         /// How many are missing.
         missing: usize,
     },
+}
+
+impl NotApproved {
+    /// What is wrong, for somebody.
+    pub fn told(&self, audience: Audience) -> String {
+        match self {
+            Self::NotOnIt(name) if audience != Audience::CommandLine => {
+                format!("no other site of the roster has the name {name}")
+            }
+            Self::TooFewCalls { missing } if audience != Audience::CommandLine => format!(
+                "{missing} more of the other sites must be verified: call their officers, at numbers that you know, and compare. The calls so far are kept"
+            ),
+            Self::NoRoster | Self::AnotherRoster { .. } | Self::NotOnIt(_) | Self::TooFewCalls { .. } => {
+                self.to_string()
+            }
+        }
+    }
 }
 
 /// Approves the roster that waits, if it has this fingerprint and enough of its sites are verified: those that the officer called

@@ -101,11 +101,8 @@ pub fn accept(
     folder.keep_plan(text, &connection)?;
     let (mut journal, _) = folder.journal()?;
     if journal.entries().iter().any(|e| matches!(e.record, JournalEvent::Over | JournalEvent::Withdrawn)) {
-        return Err(AgentError::Mismatch(format!(
-            "{} is over for this site (see `fedirt site status`). To take part again, ask for an invitation to a study of another name; {} stays where it is, for its journal shows whether the ledger is whole",
-            folder.name(),
-            folder.location("")
-        )));
+        let (study, location) = (folder.name().to_owned(), folder.location(""));
+        return Err(AgentError::StudyOver { study, location });
     }
     let identity = match folder.identity()? {
         Some(identity) => identity,

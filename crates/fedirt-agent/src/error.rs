@@ -5,6 +5,7 @@ use super::store::StoreError;
 use super::transport::TransportError;
 use fedirt_data::{Audience, Errors, Problems, ScoreError};
 use fedirt_privacy::ledger::{LedgerError, LedgerRefusal};
+use fedirt_privacy::secure::NameError;
 use fedirt_protocol::Timestamp;
 use fedirt_protocol::codec::CodecError;
 use fedirt_protocol::invitation::NotAnInvitation;
@@ -16,10 +17,7 @@ use fedirt_protocol::site::{DebitRefusal, Refusal};
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// The officer has not said who the students are.
-    #[error(
-        "who are these students? Name them in your own words (--population NAME), and the same students alike in every study{}",
-        if known.is_empty() { String::new() } else { format!(". The ledger knows {}: use that name if they are the same", known.join(", ")) }
-    )]
+    #[error("{}", nobody_named(known, Audience::CommandLine))]
     NoPopulation {
         /// Names that the ledger knows.
         known: Vec<String>,
@@ -50,10 +48,7 @@ pub enum AgentError {
         error: LedgerError,
     },
     /// The ledger refuses what the study plans with these students.
-    #[error(
-        "this site's ledger refuses: {refusal}{}. Nothing was sent. See `fedirt site ledger`",
-        way_out(refusal)
-    )]
+    #[error("{}", ledger_refuses(refusal, Audience::CommandLine))]
     LedgerRefuses {
         /// Why.
         refusal: Box<DebitRefusal>,
@@ -85,6 +80,29 @@ pub enum AgentError {
         "another agent is running on {0}: two agents would give two answers. Stop the other one, or wait until it has finished"
     )]
     Running(String),
+    /// The name of the students cannot be one in the ledger.
+    #[error("--population {population:?}: {error}")]
+    BadPopulation {
+        /// The name.
+        population: String,
+        /// Why.
+        error: NameError,
+    },
+    /// Weighted students in a private study.
+    #[error(
+        "weights cannot be kept private: one student's would move everybody's sums. Leave --weight out. Nothing was sent"
+    )]
+    PrivateWeights,
+    /// The study is over, and a key cannot be enrolled in it again.
+    #[error(
+        "{study} is over for this site (see `fedirt site status`). To take part again, ask for an invitation to a study of another name; {location} stays where it is, for its journal shows whether the ledger is whole"
+    )]
+    StudyOver {
+        /// The study.
+        study: String,
+        /// Its folder.
+        location: String,
+    },
     /// Not an invitation.
     #[error("{0}. Ask the coordinator's operator for the whole line")]
     Invitation(#[from] NotAnInvitation),
@@ -147,16 +165,100 @@ pub enum AgentError {
     Declined,
 }
 
-/// The command with which the officer lets a ledger go on, where there is one.
-fn way_out(refusal: &DebitRefusal) -> String {
-    match refusal {
-        DebitRefusal::Ledger(LedgerRefusal::NoAccount { population }) => {
-            format!(" (`fedirt site budget \"{population}\" --epsilon E`)")
-        }
+fn nobody_named(known: &[String], audience: Audience) -> String {
+    let how = match audience {
+        Audience::CommandLine => " (--population NAME)",
+        Audience::Page | Audience::Library => "",
+    };
+    let mut text = format!(
+        "who are these students? Name them in your own words{how}, and the same students alike in every study"
+    );
+    if !known.is_empty() {
+        text.push_str(&format!(
+            ". The ledger knows {}: use that name if they are the same",
+            known.join(", ")
+        ));
+    }
+    text
+}
+
+fn ledger_refuses(refusal: &DebitRefusal, audience: Audience) -> String {
+    let without_account = match refusal {
+        DebitRefusal::Ledger(LedgerRefusal::NoAccount { population }) => Some(population),
         DebitRefusal::Entry(_)
         | DebitRefusal::Ledger(_)
         | DebitRefusal::PaidForAnotherQuestion { .. }
-        | DebitRefusal::JournalLost(_) => String::new(),
+        | DebitRefusal::JournalLost(_) => None,
+    };
+    match (audience, without_account) {
+        (Audience::CommandLine, Some(population)) => format!(
+            "this site's ledger refuses: {refusal} (`fedirt site budget \"{population}\" --epsilon E`). Nothing was sent. See `fedirt site ledger`"
+        ),
+        (Audience::CommandLine, None) => {
+            format!("this site's ledger refuses: {refusal}. Nothing was sent. See `fedirt site ledger`")
+        }
+        (Audience::Page | Audience::Library, _) => {
+            format!(
+                "this site's ledger refuses: {refusal}. Nothing was sent. The privacy ledger shows its lines"
+            )
+        }
+    }
+}
+
+impl AgentError {
+    /// What is wrong and what to do next, for somebody: on a page nothing is said of flags and commands.
+    pub fn told(&self, audience: Audience) -> String {
+        if audience == Audience::CommandLine {
+            return self.to_string();
+        }
+        match self {
+            Self::NoPopulation { known } => nobody_named(known, audience),
+            Self::LedgerRefuses { refusal } => ledger_refuses(refusal, audience),
+            Self::NotAHome(location) => format!("{location}: this is no site's folder"),
+            Self::UnknownStudy { study, known } => {
+                format!("this site has not enrolled in {study}{}. Paste its invitation", known_names(known))
+            }
+            Self::BadPopulation { population, error } => {
+                format!("{population:?} cannot be the name of students: {error}")
+            }
+            Self::PrivateWeights => {
+                "weights cannot be kept private: one student's would move everybody's sums. Choose no column of weights. Nothing was sent".into()
+            }
+            Self::StudyOver { study, location } => format!(
+                "{study} is over for this site. To take part again, ask for an invitation to a study of another name; {location} stays where it is, for its journal shows whether the ledger is whole"
+            ),
+            Self::Files(problems) => problems.told(audience),
+            Self::Columns(mismatches) => format!(
+                "the file does not fit the plan:\n- {}",
+                mismatches.iter().map(|m| m.told(audience)).collect::<Vec<_>>().join("\n- ")
+            ),
+            Self::Restore(refusal) => format!(
+                "the journal cannot be replayed: {refusal}. The audit log shows which line is meant; a site that cannot be restored enrols again"
+            ),
+            Self::ByMailbox => {
+                "this study's messages are carried by a courier between mailboxes, which these pages do not do: ask whoever set up this site".into()
+            }
+            Self::NotByMailbox => "this study's coordinator is reached over HTTPS".into(),
+            Self::Policy(refusals) => format!(
+                "this site's rules refuse the plan:\n- {}\nNothing was sent. Change the rules if you agree, or ask for another plan",
+                list(refusals)
+            ),
+            Self::Store(_)
+            | Self::Tampered { .. }
+            | Self::Ledger { .. }
+            | Self::NothingApproved
+            | Self::Settings { .. }
+            | Self::Running(_)
+            | Self::Invitation(_)
+            | Self::Expired(_)
+            | Self::WrongPlan { .. }
+            | Self::Plan(_)
+            | Self::Mismatch(_)
+            | Self::Scores(_)
+            | Self::Transport(_)
+            | Self::Codec(_)
+            | Self::Declined => self.to_string(),
+        }
     }
 }
 

@@ -71,7 +71,7 @@ pub use run::{Agent, End};
 pub use status::{SiteStudyStatus, status};
 #[cfg(feature = "files")]
 pub use store::DiskStore;
-pub use store::{Lock, MemoryStore, Store, StoreError};
+pub use store::{Lock, MemoryStore, Readers, Store, StoreError};
 pub use study::{Connection, Study, StudyFolder};
 pub use study_state::{OfficerChoices, StudyState};
 pub use transport::{Delivery, Transport, TransportError};

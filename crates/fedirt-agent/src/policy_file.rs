@@ -16,7 +16,7 @@ modes = ["secure", "private"]
 # Item models that this site calibrates.
 models = ["2pl", "1pl", "rasch", "rasch-sd1", "pcm", "gpcm", "grm", "nrm"]
 
-# Statistics that this site never sends, by the names that `fedirt site preview` shows. Example: ["ability_histogram"]
+# Statistics that this site never sends, by the names that the preview shows. Example: ["ability_histogram"]
 refused_statistics = []
 
 # Fewest students with whom this site takes part.

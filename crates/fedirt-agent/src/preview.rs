@@ -8,6 +8,7 @@ use fedirt_model::responses::ResponseTable;
 use fedirt_model::statistics::Mode;
 use fedirt_protocol::declaration::Declaration;
 use fedirt_protocol::forecast;
+use fedirt_protocol::leaves::{self, Leaves};
 use fedirt_protocol::plan::WHAT_SECURE_KEEPS;
 use fedirt_protocol::policy::Policy;
 use fedirt_protocol::preview;
@@ -34,6 +35,9 @@ pub struct Preview {
     pub rounds: Vec<RoundPreview>,
     /// What the officer should know about them.
     pub remarks: Vec<String>,
+    /// All that leaves in the whole study, by kind and form.
+    #[serde(skip)]
+    pub leaves: Leaves,
 }
 
 /// An item as it is declared.
@@ -65,6 +69,7 @@ pub fn preview(study: &Study, own: &OwnResponses, policy: &Policy) -> Result<Pre
         students: declaration.students,
         weights: declaration.weighted.then_some((declaration.total_weight, declaration.largest_weight)),
         items: items.collect(),
+        leaves: leaves::of_plan(terms, &declaration, &rounds),
         rounds,
         remarks: {
             let booklets = study.terms.private.as_ref().map_or(&[][..], |p| &p.booklets);
@@ -120,7 +125,7 @@ fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
         ),
         Mode::Secure => remarks.push(
             format!(
-                "Mode secure: what leaves are these numbers under masks, which look like dice. Only the sum over all sites \
+                "Mode secure: what leaves are these numbers under masks, which cannot be told from random numbers. Only the sum over all sites \
                  opens, rounded to the digits that estimates need. {WHAT_SECURE_KEEPS} A question about items that few sites \
                  give is refused."
             ),
@@ -177,6 +182,9 @@ fn remarks(study: &Study, own: &Declaration, incomplete: u64) -> Vec<String> {
                 .into(),
         );
     }
-    remarks.push("Nothing was sent, and nothing of this is kept. Later rounds may ask at more than one set of parameters.".into());
+    remarks.push(
+        "Nothing of this preview is sent or kept. Later rounds may ask at more than one set of parameters."
+            .into(),
+    );
     remarks
 }

@@ -105,9 +105,7 @@ impl<T: Transport> Agent<T> {
         transport: T,
     ) -> Result<(Self, Vec<String>), AgentError> {
         if study.terms.mode == Mode::Private && own.table.weights().is_some() {
-            return Err(AgentError::Mismatch(
-                "weights cannot be kept private: one student's would move everybody's sums. Leave --weight out. Nothing was sent".into(),
-            ));
+            return Err(AgentError::PrivateWeights);
         }
         let lock = study.folder.lock()?;
         check_ledger(home)?;

@@ -102,7 +102,9 @@ impl Audience {
             }
             (Self::CommandLine, _) => format!("{name} {}", argument(value)),
             (Self::Library, _) => format!("{name} = {value:?}"),
-            (Self::Page, ReadOption::Ignore) => format!("“not used” for {value} on the page of columns"),
+            (Self::Page, ReadOption::Ignore) => {
+                format!("“no column” instead of {value} on the page of columns")
+            }
             (Self::Page, _) => format!("{value} under {name} on the page of columns"),
         }
     }

@@ -4,8 +4,12 @@
 const keyField = document.getElementById("key");
 function takeKey() {
   if (location.hash.length <= 40) return;
-  if (keyField) keyField.value = location.hash.slice(1);
+  const [, once, key] = location.hash.match(/^#(once\.)?(.*)$/);
   history.replaceState(null, "", location.pathname + location.search);
+  if (!keyField) return;
+  keyField.value = key;
+  // A code of the program that opened this page logs in once, without a click.
+  if (once) keyField.form.requestSubmit();
 }
 takeKey();
 // A link that is followed while the log-in page is open changes nothing but the #.

@@ -30,6 +30,11 @@ pub struct Login {
 pub trait Logins: Send + Sync {
     /// Everybody who may log in now. People who are no longer in the list are logged out at their next request.
     fn current(&self) -> Vec<Login>;
+
+    /// The hash of the log-in key for which a code stands that logs in once; it is used up by this. Usually there are no such codes.
+    fn once(&self, _now: u64, _code: &Hash) -> Option<Hash> {
+        None
+    }
 }
 
 impl Logins for Vec<Login> {

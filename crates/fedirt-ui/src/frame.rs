@@ -2,6 +2,7 @@
 
 use crate::assets;
 use crate::guard::Visitor;
+use crate::site::StepShown;
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -55,6 +56,10 @@ pub struct Frame {
     pub crumbs: Vec<Link>,
     /// Tabs: the pages beside this one.
     pub tabs: Vec<Link>,
+    /// The steps of a task that the page is part of.
+    pub steps: Vec<StepShown>,
+    /// Records: pages that are looked up and are no part of a task, at the foot of the page.
+    pub records: Vec<Link>,
     /// The address of the server-sent events that make the page fetch its parts with `data-live` again.
     pub live: Option<String>,
     /// Version of the program.
@@ -75,6 +80,8 @@ impl Frame {
             visitor: None,
             crumbs: Vec::new(),
             tabs: Vec::new(),
+            steps: Vec::new(),
+            records: Vec::new(),
             live: None,
             version: env!("CARGO_PKG_VERSION"),
         }
@@ -89,6 +96,18 @@ impl Frame {
     /// Adds tabs.
     pub fn beside(mut self, tabs: Vec<Link>) -> Self {
         self.tabs = tabs;
+        self
+    }
+
+    /// Adds the steps of a task.
+    pub fn within(mut self, steps: Vec<StepShown>) -> Self {
+        self.steps = steps;
+        self
+    }
+
+    /// Adds records at the foot.
+    pub fn above(mut self, records: Vec<Link>) -> Self {
+        self.records = records;
         self
     }
 

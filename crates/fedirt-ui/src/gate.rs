@@ -101,6 +101,7 @@ impl Gate {
         let found = known.iter().fold(None, |found, login| {
             if hash.is_some_and(|hash| hash.same(&login.hash)) { Some(login.hash) } else { found }
         });
+        let found = found.or_else(|| self.logins.once(now, &hash?));
         let Some(login) = found else {
             // A correct key is accepted whatever others have tried before: 32 random bytes cannot be guessed, and nobody should be
             // locked out by the mistakes of others.

@@ -12,6 +12,7 @@
 
 pub mod access;
 pub mod assets;
+mod complaints;
 pub mod cookie;
 pub mod coordinator;
 pub mod error;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::account::Account;
+use fedirt_data::Audience;
 use fedirt_protocol::site::{DebitRefusal, PrivateCost, Release};
 
 /// A private world in which everybody has joined and has an account.
@@ -78,7 +79,7 @@ fn only_the_holder_of_the_lock_mends_the_ledger() {
     check_ledger(&home).unwrap();
     check_journal(&home, &world.study("north").folder).unwrap();
     assert_eq!(ledger_table(&home).unwrap().lines.len(), 1);
-    other_names(&home, &world.study("north"), &world.own("north"), "north").unwrap();
+    other_names(&home, &world.study("north"), &world.own("north"), "north", Audience::Page).unwrap();
     drop(world.agent("north").unwrap());
     assert_eq!(world.read("north", "ledger.txt"), torn, "nobody has written");
     let account = account(&world);
@@ -109,7 +110,8 @@ fn rows_that_have_an_account_under_another_name_are_noticed() {
     world.run(&mut agents);
     drop(agents);
     let names = |site: &str, population: &str| {
-        other_names(&world.home(site), &world.study(site), &world.own(site), population).unwrap()
+        other_names(&world.home(site), &world.study(site), &world.own(site), population, Audience::Page)
+            .unwrap()
     };
     assert!(names("north", "north").is_empty());
     let told = names("north", "pupils of 2026");

@@ -3,6 +3,7 @@
 
 use super::plan_items;
 use crate::Fields;
+pub(super) use crate::complaints::Complaint;
 use fedirt_coordinator::edit::{EditError, TomlEdit};
 use fedirt_model::exchange::Effects;
 use fedirt_model::statistics::Mode;
@@ -65,21 +66,6 @@ const CONTACT: [(&str, &str); 6] = [
 /// The values as they were typed, so that a form with mistakes can be shown again unchanged.
 #[derive(Debug, Clone)]
 pub(super) struct Form(BTreeMap<&'static str, String>);
-
-/// A problem with a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Complaint {
-    /// The field, or an empty text for the form as a whole.
-    pub(super) field: &'static str,
-    /// What is wrong, and what would help.
-    pub(super) text: String,
-}
-
-impl Complaint {
-    pub(super) fn new(field: &'static str, text: impl Into<String>) -> Self {
-        Self { field, text: text.into() }
-    }
-}
 
 impl Default for Form {
     fn default() -> Self {

@@ -1,7 +1,8 @@
 //! Setting up a study: the form, a preview of its consequences, and the plan that it writes.
 
-use super::plan_form::{Complaint, Form};
+use super::plan_form::Form;
 use super::{App, CoordinatorState, Page, privacy, words};
+use crate::complaints::{Complaint, Complaints};
 use crate::figure::{Numbers, figure};
 use crate::frame::respond;
 use crate::{Fields, Frame, Html, Link, PageError, Visitor};
@@ -50,36 +51,25 @@ struct SetupPage {
     graded_models: Vec<&'static str>,
     algorithms: [&'static str; 6],
     weightings: [&'static str; 2],
-    complaints: Vec<Complaint>,
+    complaints: Complaints,
     follows: Option<Follows>,
     administers: bool,
 }
 
 impl SetupPage {
-    /// The complaint about a field.
-    fn wrong(&self, field: &str) -> Option<&str> {
-        self.complaints.iter().find(|c| c.field == field).map(|c| c.text.as_str())
-    }
-
-    /// Whether there is a complaint about one of these fields, so that the details element around them must be open.
+    /// Whether there is a complaint about one of these fields.
     fn unfolds(&self, fields: &[&str]) -> bool {
-        self.complaints.iter().any(|c| fields.contains(&c.field))
+        self.complaints.unfold(fields)
     }
 
-    /// The complaint about a field as HTML.
+    /// The complaint about a field.
     fn told(&self, field: &str) -> Html {
-        let text = self.wrong(field).map(fedirt_figures::escape);
-        Html(text.map_or_else(String::new, |text| {
-            format!("<p class=\"problem\" id=\"{field}-problem\">{text}</p>")
-        }))
+        self.complaints.told(field)
     }
 
-    /// The ARIA attributes that connect a field with its hint and its complaint.
+    /// The attributes that connect a field with its hint and its complaint.
     fn marks(&self, field: &str) -> Html {
-        Html(match self.wrong(field) {
-            Some(_) => format!(" aria-invalid=\"true\" aria-describedby=\"{field}-hint {field}-problem\""),
-            None => format!(" aria-describedby=\"{field}-hint\""),
-        })
+        self.complaints.marks(field)
     }
 }
 
@@ -127,7 +117,7 @@ fn page(visitor: &Visitor, form: Form) -> SetupPage {
         graded_models: MODELS.iter().filter(|model| model.polytomous()).map(|model| model.name()).collect(),
         algorithms: AlgorithmKind::ALL.map(AlgorithmKind::name),
         weightings: Weighting::ALL.map(Weighting::name),
-        complaints: Vec::new(),
+        complaints: Complaints::default(),
         follows: None,
         administers: visitor.administers(),
         form,
@@ -154,7 +144,7 @@ pub(super) async fn check(
             Ok(respond(StatusCode::OK, &page))
         }
         Err(complaints) => {
-            page.complaints = complaints;
+            page.complaints = complaints.into();
             Ok(respond(StatusCode::UNPROCESSABLE_ENTITY, &page))
         }
     }
@@ -176,7 +166,7 @@ pub(super) async fn create(
         Ok(address) => Ok(Redirect::to(&address).into_response()),
         Err(complaints) => {
             let mut page = page(&visitor, form);
-            page.complaints = complaints;
+            page.complaints = complaints.into();
             Ok(respond(StatusCode::UNPROCESSABLE_ENTITY, &page))
         }
     }

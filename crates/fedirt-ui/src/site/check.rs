@@ -61,7 +61,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
     }
     let looked = look(&seen).await?;
     let mut page = CheckPage {
-        frame: frame(&visitor, &seen, "Check", "/check"),
+        frame: frame(&visitor, &seen, "Check", super::Step::Check),
         subtitle: subtitle(&seen),
         left: left_in_words(&seen.folder),
         joined: app.must_be_open(&seen).is_err(),
@@ -102,7 +102,9 @@ fn wrong(error: AgentError) -> (Vec<Wrong>, u64) {
             let whole = |what: String| Wrong { place: String::new(), what, remedy: String::new() };
             (problems.iter().map(|problem| whole(problem.told(Audience::Page))).collect(), total)
         }
-        other => (vec![Wrong { place: String::new(), what: other.to_string(), remedy: String::new() }], 1),
+        other => {
+            (vec![Wrong { place: String::new(), what: other.told(Audience::Page), remedy: String::new() }], 1)
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! An invitation: it is pasted, its plan is fetched and shown, and the officer approves it or leaves it.
 
-use super::{App, Name, Page, aside, site_frame, told, words};
+use super::{App, Name, Page, aside, site_frame, studies, told, words};
 use crate::{Fields, Frame, Link, PageError, Visitor, render};
 use askama::Template;
 use axum::Extension;
@@ -72,13 +72,23 @@ fn fetch(home: &Home, invitation: Invitation) -> Result<(Offer, Https), AgentErr
 }
 
 /// `POST /`: takes an invitation that was pasted.
-pub(super) async fn look(State(app): App, Extension(fields): Extension<Fields>) -> Page {
-    let invitation = Invitation::from_text(fields.get("invitation")).map_err(|e| told(e.into()))?;
+pub(super) async fn look(
+    State(app): App,
+    Extension(visitor): Extension<Visitor>,
+    Extension(fields): Extension<Fields>,
+) -> Page {
+    let pasted = fields.get("invitation");
+    let invitation = match Invitation::from_text(pasted) {
+        Ok(invitation) => invitation,
+        Err(error) => return studies::refuse(&app, &visitor, pasted, &error.into()),
+    };
     let study = invitation.study.clone();
     let kept = invitation.clone();
     let home = app.home.clone();
     // The plan is fetched here too, so that problems are reported at once.
-    aside(move || fetch(&home, invitation)).await?.map_err(told)?;
+    if let Err(error) = aside(move || fetch(&home, invitation)).await? {
+        return studies::refuse(&app, &visitor, pasted, &error);
+    }
     app.offers.put(kept);
     Ok(Redirect::to(&format!("/invitation/{study}")).into_response())
 }
@@ -146,5 +156,5 @@ pub(super) async fn accept(State(app): App, Path(name): Name, Extension(fields):
     };
     aside(enrol).await?.map_err(told)?;
     app.offers.take(&name);
-    Ok(Redirect::to(&format!("/studies/{name}?enrolled")).into_response())
+    Ok(Redirect::to(&format!("/studies/{name}/file?enrolled")).into_response())
 }

@@ -3,7 +3,7 @@
 use super::{SiteStudy, aside};
 use crate::PageError;
 use fedirt_agent::{self as agent, AgentError, OwnResponses, StoreError};
-use fedirt_data::{Input, Problems, ReadOptions, Responses, SiteSummary};
+use fedirt_data::{ColumnValues, Input, Problems, ReadOptions, Responses, SiteSummary};
 use fedirt_figures::{ItemAnswers, MissingMap};
 use fedirt_model::responses::MISSING;
 use fedirt_protocol::plan::StudyPlan;
@@ -29,6 +29,11 @@ pub(super) struct Looked {
 /// The names of a file's columns.
 pub(super) fn column_names(file: &Path) -> Result<Vec<String>, Problems> {
     fedirt_data::column_names(Input::file(file))
+}
+
+/// The texts of a file's columns.
+pub(super) fn column_values(file: &Path) -> Result<Vec<ColumnValues>, Problems> {
+    fedirt_data::column_values(Input::file(file))
 }
 
 /// Reads the chosen file and matches it with the plan. The outer error is an error page, the inner one a problem with the file.

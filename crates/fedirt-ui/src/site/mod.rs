@@ -5,32 +5,44 @@
 //! Every route in `ROUTES` names the right that it needs, and the gate checks it.
 
 mod approve;
+mod budget;
 mod check;
+mod columns;
+mod door;
 mod file;
 mod invitation;
 mod looked;
+mod mapping;
 mod officer;
 mod officer_settings;
 mod overview;
 mod preview;
+mod receipt;
 mod records;
+mod remembered;
 mod results;
+mod rules;
 mod runner;
 mod running;
 mod serve;
 mod shared;
+mod steps;
 mod studies;
 #[cfg(test)]
 mod tests;
 mod words;
 mod work;
 
+pub use door::{leave_code, served_at};
 pub use serve::{Pages, PagesSettings};
+pub(crate) use steps::Step;
+pub use steps::StepShown;
 
 use crate::{Frame, Link, PageError, Right, Route, Visitor};
 use axum::extract::{Path, State};
 use axum::routing::{MethodRouter, get, post};
 use fedirt_agent::{AgentError, DiskStore, Home, Study, StudyFolder, StudyState};
+use fedirt_data::Audience;
 use invitation::Offers;
 use officer_settings::OfficerSettings;
 use runner::Runners;
@@ -56,7 +68,7 @@ type Page = Result<axum::response::Response, PageError>;
 type RouteEntry = (&'static str, &'static str, Right, fn() -> MethodRouter<Arc<OfficerState>>);
 
 /// Every page: method, path, required right, handler.
-const ROUTES: [RouteEntry; 26] = [
+const ROUTES: [RouteEntry; 29] = [
     ("get", "/", Right::Read, || get(studies::show)),
     ("post", "/", Right::Administer, || post(invitation::look)),
     ("get", "/invitation/{study}", Right::Read, || get(invitation::show)),
@@ -66,10 +78,11 @@ const ROUTES: [RouteEntry; 26] = [
     ("get", "/studies/{study}/file", Right::Read, || get(file::show)),
     ("post", "/studies/{study}/file", Right::Administer, || post(file::choose)),
     ("file", "/studies/{study}/upload", Right::Administer, || post(file::upload)),
-    ("get", "/studies/{study}/columns", Right::Read, || get(file::columns)),
-    ("post", "/studies/{study}/columns", Right::Administer, || post(file::map)),
+    ("get", "/studies/{study}/columns", Right::Read, || get(columns::show)),
+    ("post", "/studies/{study}/columns", Right::Administer, || post(columns::map)),
     ("get", "/studies/{study}/check", Right::Read, || get(check::show)),
     ("get", "/studies/{study}/preview", Right::Read, || get(preview::show)),
+    ("get", "/studies/{study}/preview/numbers.csv", Right::Read, || get(preview::numbers)),
     ("get", "/studies/{study}/approve", Right::Read, || get(approve::show)),
     ("post", "/studies/{study}/approve", Right::Administer, || post(approve::approve)),
     ("get", "/studies/{study}/running", Right::Read, || get(running::show)),
@@ -80,9 +93,11 @@ const ROUTES: [RouteEntry; 26] = [
     ("get", "/studies/{study}/results", Right::Read, || get(results::show)),
     ("get", "/studies/{study}/results/{file}", Right::Read, || get(results::file)),
     ("get", "/studies/{study}/sent", Right::Read, || get(records::sent)),
+    ("get", "/studies/{study}/receipt", Right::Read, || get(receipt::show)),
     ("get", "/log", Right::Read, || get(records::log)),
     ("get", "/ledger", Right::Read, || get(records::ledger)),
-    ("get", "/rules", Right::Read, || get(records::rules)),
+    ("get", "/rules", Right::Read, || get(rules::show)),
+    ("post", "/rules", Right::Administer, || post(rules::change)),
 ];
 
 fn routes() -> Vec<Route<Arc<OfficerState>>> {
@@ -144,9 +159,16 @@ impl OfficerState {
 
 /// The error page for an agent's error.
 fn told(error: AgentError) -> PageError {
+    told_of(&error)
+}
+
+fn told_of(error: &AgentError) -> PageError {
     let mut page = PageError::bad("");
-    page.text =
-        error.to_string().lines().map(|line| words::sentence(line.trim_start_matches("- "))).collect();
+    page.text = error
+        .told(Audience::Page)
+        .lines()
+        .map(|line| words::sentence(line.trim_start_matches("- ")))
+        .collect();
     if matches!(error, AgentError::Store(_) | AgentError::Tampered { .. }) {
         page.text.insert(0, "There is a problem with the files of this site.".into());
     }
@@ -170,23 +192,34 @@ fn site_frame(visitor: &Visitor, title: &str, here: &str) -> Frame {
     Frame::of(visitor, title).beside(tabs)
 }
 
-/// The layout of a study's page.
-fn frame(visitor: &Visitor, seen: &SiteStudy, title: &str, here: &str) -> Frame {
-    let name = seen.folder.name();
-    let tabs = [
-        ("", "Overview"),
-        ("/plan", "Plan"),
-        ("/file", "Your file"),
-        ("/check", "Check"),
-        ("/preview", "What will be sent"),
-        ("/running", "Running"),
-        ("/results", "Your results"),
-        ("/sent", "What was sent"),
-    ];
-    let tab = |(path, text): (&str, &str)| Link::entry(at(&seen.study, path), text, path == here);
-    Frame::of(visitor, format!("{title}, {name}"))
+/// The pages of a study that are looked up and are no part of the task: path and name.
+const RECORDS: [(&str, &str); 5] = [
+    ("", "Overview"),
+    ("/plan", "The plan"),
+    ("/sent", "What was sent"),
+    ("/receipt", "Receipt"),
+    ("/results", "Your results"),
+];
+
+/// The layout of a study's page that is about a step.
+fn frame(visitor: &Visitor, seen: &SiteStudy, title: &str, here: Step) -> Frame {
+    // Where the folder cannot be read, the page itself says so.
+    let state = seen.state().unwrap_or(StudyState::KeyMade);
+    unstepped(visitor, seen, title).within(steps::line(seen, state, here))
+}
+
+/// The layout of a study's page that looks something up.
+fn unstepped(visitor: &Visitor, seen: &SiteStudy, title: &str) -> Frame {
+    let record = |(path, text): (&str, &str)| Link::new(at(&seen.study, path), text);
+    Frame::of(visitor, format!("{title}, {}", seen.folder.name()))
         .under(vec![Link::new("/", "Studies")])
-        .beside(tabs.map(tab).to_vec())
+        .above(RECORDS.map(record).to_vec())
+}
+
+/// Writes the officer's settings.
+async fn keep(seen: &SiteStudy) -> Result<(), PageError> {
+    let (settings, folder) = (seen.settings.clone(), seen.folder.clone());
+    aside(move || settings.write(&folder)).await?.map_err(told)
 }
 
 /// Runs work that reads files or waits for the network in a thread for blocking tasks.

@@ -36,6 +36,32 @@ impl Asked {
     }
 }
 
+/// How the answers stand in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answers {
+    /// As the codes of the plan's categories.
+    #[default]
+    Numbers,
+    /// As the options that were chosen, which a key scores.
+    Options,
+    /// As words of a scale.
+    Words,
+}
+
+impl Answers {
+    pub(crate) const ALL: [Self; 3] = [Self::Numbers, Self::Options, Self::Words];
+
+    /// The value of its radio button.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Numbers => "numbers",
+            Self::Options => "options",
+            Self::Words => "words",
+        }
+    }
+}
+
 /// The officer's settings for a study.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -51,12 +77,25 @@ pub(crate) struct OfficerSettings {
     /// Column of weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weight: Option<String>,
+    /// Column of groups, where the plan compares some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) group: Option<String>,
     /// Columns that are left out.
     pub(crate) ignore: Vec<String>,
     /// Codes that mean "no answer".
     pub(crate) missing: Vec<String>,
     /// Columns that stand for items of the plan under other names.
     pub(crate) renamed: Vec<(String, String)>,
+    /// Items of which the officer has not said which column they are.
+    pub(crate) unsaid: Vec<String>,
+    /// How the answers stand in the file.
+    pub(crate) answers: Answers,
+    /// The words of a scale, the lowest first.
+    pub(crate) levels: String,
+    /// Items that are scored in reverse.
+    pub(crate) reversed: Vec<String>,
+    /// What `levels` and `reversed` say, as a codebook for the reader.
+    pub(crate) scoring: String,
     /// The columns of a file with a line for each answer: student, item, answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) long: Option<[String; 3]>,
@@ -114,13 +153,16 @@ impl OfficerSettings {
         }
         let renamed = |(name, item): &(String, String)| Renamed { name: name.clone(), item: item.clone() };
         let long = self.long.clone().map(|[id, item, response]| LongColumns { id, item, response });
+        let codebook = table("table of answers", &self.codebook, read_codebook)?;
+        let scoring = table("scale", &self.scoring, read_codebook)?;
         Ok(ReadOptions {
             renamed: self.renamed.iter().map(renamed).collect(),
             key: table("answer key", &self.key, read_key)?.unwrap_or_default(),
-            codebook: table("table of answers", &self.codebook, read_codebook)?,
+            codebook: codebook.into_iter().chain(scoring).reduce(|own, scoring| [own, scoring].concat()),
             id: self.id.clone().filter(|_| long.is_none()),
             long,
             weight: self.weight.clone(),
+            group: self.group.clone(),
             ignore: self.ignore.clone(),
             missing: self.missing.clone(),
             ..ReadOptions::default()

@@ -1,15 +1,15 @@
 //! The overview of a study: its steps, and the next one.
 
 use super::studies::asks;
-use super::{App, Name, Page, SiteStudy, at, frame, told, words};
+use super::{App, Name, Page, SiteStudy, Step, at, frame, told, words};
 use crate::{Frame, Link, Visitor, render};
 use askama::Template;
 use axum::Extension;
-use axum::extract::{Path, RawQuery, State};
-use fedirt_agent::{self as agent, JournalEvent, SiteStudyStatus};
+use axum::extract::{Path, State};
+use fedirt_agent::{self as agent, JournalEntry, JournalEvent, SiteStudyStatus, StudyState};
 
-/// A step from the invitation to the results.
-struct Step {
+/// A step with what was said about it.
+struct Line {
     text: &'static str,
     href: String,
     done: bool,
@@ -23,13 +23,14 @@ struct OverviewPage {
     frame: Frame,
     name: String,
     subtitle: String,
-    enrolled_now: bool,
     fingerprint: Option<String>,
-    steps: Vec<Step>,
+    heading: &'static str,
+    steps: Vec<Line>,
     next: Option<Link>,
     outcome: Option<String>,
     asks: Option<&'static str>,
     status: SiteStudyStatus,
+    over: bool,
     leaving: bool,
     withdrawn: bool,
 }
@@ -39,79 +40,66 @@ pub(super) fn subtitle(seen: &SiteStudy) -> String {
     format!("As {} at {}. {}", seen.study.site, seen.study.connection.address, seen.study.plan.purpose.trim())
 }
 
-fn steps(seen: &SiteStudy, enrolled: bool, joined: bool, over: bool, finished: bool) -> Vec<Step> {
-    let not_enrolled = if enrolled {
-        ""
-    } else {
-        "the coordinator has not accepted the enrolment; paste the invitation again, or a new one"
-    }
-    .to_owned();
+fn lines(seen: &SiteStudy, state: StudyState) -> Vec<Line> {
     let settings = &seen.settings;
-    let file = settings
-        .file
-        .as_ref()
-        .and_then(|f| f.file_name())
-        .map_or_else(String::new, |f| f.to_string_lossy().into_owned());
-    let approved = settings
-        .approved_by
-        .clone()
-        .map_or_else(String::new, |by| format!("by {by}: {}", settings.asked.words()));
-    let chosen = joined || over || settings.file.is_some();
-    let mapped = joined || over || settings.mapped;
-    let all = [
-        ("Read and approve the plan", if enrolled { "/plan" } else { "" }, enrolled, not_enrolled),
-        ("Choose your file", "/file", chosen, file),
-        ("Say what its columns are", "/columns", mapped, String::new()),
-        (
-            "Check it, see what will be sent, approve",
-            "/check",
-            joined || over || settings.approved_by.is_some(),
-            approved,
-        ),
-        ("Compare the roster, take part", "/running", over, String::new()),
-        ("Your results", "/results", finished, String::new()),
-    ];
-    let next = all.iter().position(|(_, _, done, _)| !done);
-    all.into_iter()
-        .enumerate()
-        .map(|(place, (text, path, done, said))| {
-            let here = next == Some(place) && !(over && place == 5);
-            let href = if path.is_empty() { "/".to_owned() } else { at(&seen.study, path) };
-            Step { text, href, done, here, said }
-        })
-        .collect()
+    let said = |step: Step| match step {
+        Step::Plan if state == StudyState::KeyMade => {
+            "the coordinator has not accepted the enrolment; paste the invitation again, or a new one"
+                .to_owned()
+        }
+        Step::File => {
+            let file = settings.file.as_ref().and_then(|file| file.file_name());
+            file.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        }
+        Step::Approve => {
+            let by = settings.approved_by.as_ref();
+            by.map_or_else(String::new, |by| format!("by {by}: {}", settings.asked.words()))
+        }
+        Step::Plan | Step::Check | Step::Sent | Step::Roster | Step::Done => String::new(),
+    };
+    let stands = Step::of(state, settings);
+    let line = |step: Step| Line {
+        text: step.task(),
+        href: step.address(seen, state),
+        // A withdrawn site has gone no further than it says in the log.
+        done: (step < stands && !state.is_withdrawn()) || state == StudyState::Finished,
+        here: step == stands && !state.is_over(),
+        said: said(step),
+    };
+    Step::ALL.map(line).into()
+}
+
+/// The fingerprint of the key with which the site has enrolled.
+pub(super) fn fingerprint(entries: &[JournalEntry]) -> Option<String> {
+    entries.iter().find_map(|entry| match &entry.record {
+        JournalEvent::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
+        _ => None,
+    })
 }
 
 /// `GET /studies/{study}`.
-pub(super) async fn show(
-    State(app): App,
-    Path(name): Name,
-    RawQuery(query): RawQuery,
-    Extension(visitor): Extension<Visitor>,
-) -> Page {
+pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
     let seen = app.find(&name)?;
     let entries = seen.folder.entries().map_err(told)?;
     let status = agent::status(&seen.folder, seen.settings.choices()).map_err(told)?;
-    let (over, withdrawn) = (status.state.is_over(), status.state.is_withdrawn());
-    let fingerprint = entries.iter().find_map(|entry| match &entry.record {
-        JournalEvent::Enrolled { key_fingerprint, .. } => Some(key_fingerprint.clone()),
-        _ => None,
-    });
-    let finished = status.results.iter().any(|name| name == "fit.json");
-    let steps = steps(&seen, fingerprint.is_some(), status.state.has_joined(), over && !withdrawn, finished);
-    let next = steps.iter().find(|step| step.here || (over && step.href.ends_with("/results") && step.done));
-    let next = next.map(|step| Link::new(step.href.clone(), step.text));
+    let (state, over) = (status.state, status.state.is_over());
+    let fingerprint = fingerprint(&entries);
+    let steps = lines(&seen, state);
+    let stands = Step::of(state, &seen.settings);
+    let next = (state == StudyState::Finished || !over)
+        .then(|| Link::new(stands.address(&seen, state), stands.task()));
     Ok(render(&OverviewPage {
-        frame: frame(&visitor, &seen, "Overview", "").live(at(&seen.study, "/events")),
+        frame: super::unstepped(&visitor, &seen, "Overview").live(at(&seen.study, "/events")),
         subtitle: subtitle(&seen),
-        enrolled_now: query.is_some_and(|query| query == "enrolled"),
         fingerprint,
-        next: next.filter(|_| !withdrawn),
+        heading: stands.heading(state),
+        next,
         outcome: seen.settings.ended.clone(),
         asks: asks(&app, &name).filter(|_| !over),
         status,
+        over,
         leaving: visitor.administers() && !over,
-        withdrawn,
+        withdrawn: state.is_withdrawn(),
         steps,
         name,
     }))
@@ -137,7 +125,7 @@ pub(super) async fn plan(State(app): App, Path(name): Name, Extension(visitor): 
     let policy = app.home.policy().map_err(told)?;
     let refusals = agent::refusals(&policy, &seen.study.plan, &seen.study.terms);
     Ok(render(&PlanPage {
-        frame: frame(&visitor, &seen, "Plan", "/plan"),
+        frame: frame(&visitor, &seen, "Plan", Step::Plan),
         subtitle: subtitle(&seen),
         learns: words::who_learns_what(&seen.study.plan),
         epsilon: words::epsilon_in_words(&seen.study.plan),

@@ -1,25 +1,26 @@
-//! The records: what was sent, the audit log with its verified hash chains, the privacy ledger, and the site's rules.
+//! The records: what was sent, the audit log with its verified hash chains, the privacy ledger.
 
 use super::overview::subtitle;
-use super::{App, Name, Page, at, frame, site_frame, told};
+use super::{App, Name, Page, at, site_frame, told};
 use crate::{Frame, Visitor, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
 use fedirt_agent::{self as agent, LedgerLine, StudyFolder};
+use fedirt_data::Audience;
 use fedirt_data::text::{counted, grouped};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
 /// A line of the transcript, as far as the page shows it.
 #[derive(Deserialize)]
-struct Line {
+pub(super) struct Line {
     time: String,
     kind: String,
     #[serde(default)]
     round: Option<u32>,
     #[serde(default)]
-    bytes: u64,
+    pub(super) bytes: u64,
     #[serde(default)]
     sha256: String,
     #[serde(default)]
@@ -58,21 +59,38 @@ struct SentPage {
     base: String,
 }
 
+impl Line {
+    /// What kind of message it is.
+    pub(super) fn kind_in_words(&self) -> &'static str {
+        match self.kind.as_str() {
+            "join" => "How many students there are, and the codes of the items that were given",
+            "hello" => "A key for the masks of a round",
+            "upload" => "Sums",
+            "refuse" => "A refusal",
+            "approve" => "A signature of the roster",
+            "enrol" => "The public key of this site",
+            _ => "Another message",
+        }
+    }
+
+    /// How many numbers about students are in it.
+    pub(super) fn numbers(&self) -> u64 {
+        self.statistics.iter().map(|statistic| statistic.count).sum()
+    }
+}
+
 fn in_words(line: &Line) -> String {
-    let words = match line.kind.as_str() {
-        "join" => "How many students there are, and which codes of which items",
-        "hello" => "A key for the masks of a round",
-        "upload" => "Sums",
-        "refuse" => "A refusal",
-        "approve" => "A signature of the roster",
-        "enrol" => "The public key of this site",
-        other => other,
-    };
+    let words = line.kind_in_words();
     line.reason.as_ref().map_or_else(|| words.to_owned(), |reason| format!("{words}: {reason}"))
 }
 
+/// How many of the messages are about students.
+pub(super) fn of_students(lines: &[Line]) -> u64 {
+    lines.iter().filter(|line| line.kind != "enrol").count() as u64
+}
+
 /// The messages that were sent for a study, without acknowledgements.
-fn transcript(folder: &StudyFolder) -> Vec<Line> {
+pub(super) fn transcript(folder: &StudyFolder) -> Vec<Line> {
     let bytes = folder.result("transcript.jsonl").ok().flatten().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
@@ -91,8 +109,7 @@ pub(super) fn sent_in_words(folder: &StudyFolder) -> String {
 
 /// A sentence on what was sent, for pages that show what is not sent yet.
 pub(super) fn left_in_words(folder: &StudyFolder) -> String {
-    let of_students = transcript(folder).iter().filter(|line| line.kind != "enrol").count() as u64;
-    match of_students {
+    match of_students(&transcript(folder)) {
         0 => "No data of your students have left this computer.".into(),
         n => format!(
             "This page shows the state before you took part. Since then {} sent: see “What was sent”.",
@@ -105,7 +122,7 @@ pub(super) fn left_in_words(folder: &StudyFolder) -> String {
 pub(super) async fn sent(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
     let seen = app.find(&name)?;
     let lines = transcript(&seen.folder);
-    let numbers: u64 = lines.iter().flat_map(|line| &line.statistics).map(|s| s.count).sum();
+    let numbers: u64 = lines.iter().map(Line::numbers).sum();
     let bytes: u64 = lines.iter().map(|line| line.bytes).sum();
     let mut seen_before = BTreeSet::new();
     let sent = lines.into_iter().map(|line| Sent {
@@ -120,7 +137,7 @@ pub(super) async fn sent(State(app): App, Path(name): Name, Extension(visitor): 
         statistics: line.statistics,
     });
     Ok(render(&SentPage {
-        frame: frame(&visitor, &seen, "What was sent", "/sent").live(at(&seen.study, "/events")),
+        frame: super::unstepped(&visitor, &seen, "What was sent").live(at(&seen.study, "/events")),
         subtitle: subtitle(&seen),
         site: seen.study.site.to_string(),
         to: seen.study.connection.address.to_string(),
@@ -159,7 +176,7 @@ pub(super) async fn log(State(app): App, Extension(visitor): Extension<Visitor>)
         });
         let (broken, entries) = match checked {
             Ok(entries) => (None, entries),
-            Err(error) => (Some(error.to_string()), Vec::new()),
+            Err(error) => (Some(error.told(Audience::Page)), Vec::new()),
         };
         let entries = entries.iter().map(|entry| (entry.time.clone(), entry.record.in_words())).collect();
         logs.push(Log { study, broken, entries });
@@ -173,7 +190,7 @@ pub(super) async fn log(State(app): App, Extension(visitor): Extension<Visitor>)
                 table.head
             )
         })
-        .map_err(|error| error.to_string());
+        .map_err(|error| error.told(Audience::Page));
     Ok(render(&LogPage { frame: site_frame(&visitor, "Audit log", "/log"), logs, ledger }))
 }
 
@@ -194,24 +211,5 @@ pub(super) async fn ledger(State(app): App, Extension(visitor): Extension<Visito
         populations: table.populations,
         lines: table.lines,
         head: table.head,
-    }))
-}
-
-#[derive(Template)]
-#[template(path = "officer_rules.html")]
-struct RulesPage {
-    frame: Frame,
-    path: String,
-    text: String,
-    problem: Option<String>,
-}
-
-/// `GET /rules`.
-pub(super) async fn rules(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
-    Ok(render(&RulesPage {
-        frame: site_frame(&visitor, "This site's rules", "/rules"),
-        text: app.home.policy_text().unwrap_or_default(),
-        path: app.home.policy_location(),
-        problem: app.home.policy().err().map(|error| error.to_string()),
     }))
 }

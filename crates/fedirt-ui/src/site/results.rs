@@ -1,7 +1,7 @@
 //! The site's own results: its effect, its students' scores, the items. They are not sent.
 
 use super::overview::subtitle;
-use super::{App, Name, Page, aside, at, frame, told};
+use super::{App, Name, Page, Step, aside, at, frame, told, unstepped};
 use crate::figure::{Numbers, figure};
 use crate::{Fields, Frame, Html, PageError, Visitor, render};
 use askama::Template;
@@ -77,7 +77,10 @@ pub(super) async fn show(
     let there = seen.folder.results().map_err(told)?;
     let found = aside(read).await?;
     let mut page = ResultsPage {
-        frame: frame(&visitor, &seen, "Your results", "/results"),
+        frame: match found {
+            Some(_) => frame(&visitor, &seen, "Your results", Step::Done),
+            None => unstepped(&visitor, &seen, "Your results"),
+        },
         subtitle: subtitle(&seen),
         ended: seen.settings.ended.clone(),
         finished: found.is_some(),

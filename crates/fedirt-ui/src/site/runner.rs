@@ -4,6 +4,7 @@ use super::officer_settings::OfficerSettings;
 use super::shared::{Phase, Shared};
 use super::work::work;
 use fedirt_agent::{AgentError, Home};
+use fedirt_data::Audience;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -21,9 +22,7 @@ impl Drop for ReportEnd {
             // A thread that ends normally reports how. One that has not was ended by a panic.
             if matches!(state.phase, Phase::Starting | Phase::Working) {
                 state.phase = Phase::Failed;
-                state.problem = Some(
-                    "an error in the program; see the terminal. Nothing is lost, and you can resume".into(),
-                );
+                state.problem = Some("an error in the program. Nothing is lost, and you can resume".into());
             }
         });
         self.0.end();
@@ -74,7 +73,7 @@ impl Runners {
                 state.phase = match end {
                     Ok(phase) => phase,
                     Err(error) => {
-                        state.problem = Some(error.to_string());
+                        state.problem = Some(error.told(Audience::Page));
                         Phase::Failed
                     }
                 };
@@ -128,7 +127,7 @@ impl Runners {
                 }
                 Ok(())
             };
-            broken.extend(start().err().map(|error| error.to_string()));
+            broken.extend(start().err().map(|error| error.told(Audience::Page)));
         }
         Ok(broken)
     }

@@ -4,11 +4,14 @@ use super::officer_settings::{self, OfficerSettings};
 use super::overview::subtitle;
 use super::records::sent_in_words;
 use super::shared::{Phase, RosterWaiting, State as AgentState};
-use super::{App, Name, Page, SiteStudy, aside, at, frame, told};
+use super::{App, Name, OfficerState, Page, SiteStudy, aside, at, frame, told};
+use crate::complaints::Complaints;
+use crate::frame::respond;
 use crate::{Fields, Frame, PageError, Visitor, events as sse, render};
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
 use data_encoding::HEXLOWER;
 use fedirt_agent::{self as agent, AgentError, Https, JournalEvent, StudyState, Withdrawal};
@@ -21,6 +24,8 @@ use std::time::Duration;
 
 /// Maximum number of refusals that are shown, the latest first.
 const REFUSALS: usize = 20;
+/// What the coordinator and the other sites are told when an officer gives no reason, or keeps it.
+const WITHDRAWN: &str = "the site has withdrawn";
 /// Interval at which the state of a study is compared for open pages.
 const INTERVAL: Duration = Duration::from_millis(500);
 
@@ -78,6 +83,7 @@ struct RunningPage {
     waiting: String,
     state: AgentState,
     roster: Vec<OnRoster>,
+    complaints: Complaints,
     question: String,
     round: String,
     wanted: Vec<Wanted>,
@@ -99,6 +105,16 @@ struct RunningPage {
 /// `GET /studies/{study}/running`.
 pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): Extension<Visitor>) -> Page {
     let seen = app.find(&name)?;
+    Ok(render(&page(&app, &visitor, &seen, Complaints::default())?))
+}
+
+fn page(
+    app: &OfficerState,
+    visitor: &Visitor,
+    seen: &SiteStudy,
+    complaints: Complaints,
+) -> Result<RunningPage, PageError> {
+    let name = seen.folder.name().to_owned();
     let entries = seen.folder.entries().map_err(told)?;
     let stands = seen.folder.state_after(&entries, seen.settings.choices()).map_err(told)?;
     let (over, finished) = (stands.is_over(), stands == StudyState::Finished);
@@ -128,9 +144,11 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         _ => None,
     });
     let refusals: Vec<String> = refused.take(REFUSALS).collect();
-    Ok(render(&RunningPage {
-        frame: frame(&visitor, &seen, "Running", "/running").live(at(&seen.study, "/events")),
-        subtitle: subtitle(&seen),
+    Ok(RunningPage {
+        complaints,
+        frame: frame(visitor, seen, "Running", if over { super::Step::Done } else { super::Step::Roster })
+            .live(at(&seen.study, "/events")),
+        subtitle: subtitle(seen),
         heading,
         class,
         // While the officer is asked something, the question is shown in its place.
@@ -154,11 +172,16 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         question: state.round.as_ref().map_or_else(String::new, |round| HEXLOWER.encode(&round.question)),
         state,
         name,
-    }))
+    })
 }
 
 /// `POST /studies/{study}/running`: roster, round, pause or resume.
-pub(super) async fn act(State(app): App, Path(name): Name, Extension(fields): Extension<Fields>) -> Page {
+pub(super) async fn act(
+    State(app): App,
+    Path(name): Name,
+    Extension(visitor): Extension<Visitor>,
+    Extension(fields): Extension<Fields>,
+) -> Page {
     let _changing = app.changing.lock().await;
     let seen = app.find(&name)?;
     let back = at(&seen.study, "/running");
@@ -181,7 +204,8 @@ pub(super) async fn act(State(app): App, Path(name): Name, Extension(fields): Ex
                     "{} more must be verified: tick the sites whose officers you have called, and who read you the same fingerprint. Without that the roster is not approved.",
                     counted(missing as u64, "site", "sites")
                 );
-                return Err(PageError::bad(text).leading(&back, "Back to the roster"));
+                let page = page(&app, &visitor, &seen, Complaints::one("roster", text))?;
+                return Ok(respond(StatusCode::UNPROCESSABLE_ENTITY, &page));
             }
             if !shared.approve_roster(fields.get("fingerprint"), called) {
                 return Err(stale());
@@ -260,7 +284,7 @@ pub(super) async fn ask_withdraw(
         return Err(nothing_left(&seen));
     }
     Ok(render(&WithdrawPage {
-        frame: frame(&visitor, &seen, "Withdraw", "/running"),
+        frame: super::unstepped(&visitor, &seen, "Withdraw"),
         subtitle: subtitle(&seen),
         base: at(&seen.study, ""),
         name,
@@ -278,10 +302,10 @@ pub(super) async fn withdraw(
     if seen.state().map_err(told)?.is_over() {
         return Err(nothing_left(&seen));
     }
-    let reason = match fields.get("reason") {
-        "" => "the site has withdrawn".to_owned(),
-        reason => reason.chars().filter(|c| !c.is_control()).take(300).collect(),
-    };
+    let reason: String = fields.get("reason").chars().filter(|c| !c.is_control()).take(300).collect();
+    // What officers write is for their own records, unless they say otherwise: a refusal is shown to every site.
+    let sent = if reason.is_empty() || !fields.has("tell") { WITHDRAWN } else { &reason }.to_owned();
+    let kept = if reason.is_empty() { String::new() } else { format!(". Reason: {reason}") };
     let base = at(&seen.study, "");
     let app = app.clone();
     let work = move || {
@@ -293,11 +317,13 @@ pub(super) async fn withdraw(
         let mut settings = OfficerSettings::read(&seen.folder)?;
         let authority = seen.study.connection.authority()?;
         let mut https = Https::new(&seen.study.connection.address, authority.as_deref())?;
-        let told = agent::withdraw(&seen.study, &mut https, &reason)?;
+        let told = agent::withdraw(&seen.study, &mut https, &sent)?;
         settings.ended = Some(match told {
-            Withdrawal::Told(turn) => format!("this site withdrew in {turn}"),
+            Withdrawal::Told(turn) => format!("this site withdrew in {turn}{kept}"),
             Withdrawal::NotTold(why) => {
-                format!("this site withdrew. The coordinator was not informed ({why}), so tell its operator")
+                format!(
+                    "this site withdrew. The coordinator was not informed ({why}), so tell its operator{kept}"
+                )
             }
         });
         settings.write(&seen.folder)?;

@@ -1,5 +1,6 @@
 //! The server of the officer's pages, on loopback only, with a new log-in key for every start.
 
+use super::door::{self, Door};
 use super::invitation::Offers;
 use super::looked::{column_names, file_hash};
 use super::officer_settings::OfficerSettings;
@@ -16,7 +17,7 @@ use rand::TryRng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -26,6 +27,9 @@ use tokio::sync::{Mutex, watch};
 const HOST: &str = "127.0.0.1";
 /// The officer's name for logging in.
 const OFFICER: &str = "officer";
+
+/// Sessions last a working day: only programs of this computer reach the pages.
+const WORKING_DAY: Lifetimes = Lifetimes { idle: 12 * 60 * 60_000, longest: 12 * 60 * 60_000 };
 
 /// How the pages are served.
 pub struct PagesSettings {
@@ -57,6 +61,7 @@ pub struct Pages {
     runtime: Option<Runtime>,
     stop: watch::Sender<bool>,
     app: Arc<OfficerState>,
+    home: PathBuf,
     _lock: Lock,
 }
 
@@ -131,9 +136,10 @@ impl Pages {
             port,
             tls: false,
             hosts: vec![HOST.to_owned()],
-            lifetimes: Lifetimes::default(),
+            lifetimes: WORKING_DAY,
         };
-        let gate = Arc::new(Gate::new(gate, Arc::new(logins), Arc::new(System)));
+        let door = Door::new(logins, officer.hash(), path);
+        let gate = Arc::new(Gate::new(gate, Arc::new(door), Arc::new(System)));
         // A file that was arriving when the program was killed.
         for study in home.studies()? {
             home.study(&study)?.erase(super::file::DRAFT)?;
@@ -157,6 +163,7 @@ impl Pages {
             // Nothing is lost when the server fails: the agents continue, and the pages can be started again.
             let _ = axum::serve(listener, pages).with_graceful_shutdown(end).await;
         });
+        door::announce(path, &address)?;
         let link = |key: &Secret| format!("{address}login#{}", key.reveal());
         Ok(Self {
             link: link(&officer),
@@ -166,6 +173,7 @@ impl Pages {
             runtime: Some(runtime),
             stop,
             app,
+            home: path.to_owned(),
             _lock: lock,
         })
     }
@@ -222,6 +230,8 @@ impl Drop for Pages {
     /// Agents stop between two messages and continue at the next start.
     fn drop(&mut self) {
         self.stop.send_replace(true);
+        // Nobody who finds the file is misled: the lock says whether pages are served.
+        let _ = door::withdraw(&self.home);
         self.app.runners.stop_all();
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(Duration::from_secs(2));

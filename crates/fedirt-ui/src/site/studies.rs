@@ -2,12 +2,16 @@
 
 use super::officer_settings::OfficerSettings;
 use super::shared::Phase;
-use super::{App, OfficerState, Page, site_frame, told};
-use crate::{Frame, Visitor, render};
+use super::{App, OfficerState, Page, site_frame, told, told_of};
+use crate::complaints::Complaints;
+use crate::frame::respond;
+use crate::{Frame, Visitor};
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
-use fedirt_agent::{self as agent, SiteStudyStatus, StudyState};
+use axum::http::StatusCode;
+use fedirt_agent::{self as agent, AgentError, SiteStudyStatus, StudyState};
+use fedirt_data::Audience;
 
 struct Row {
     status: SiteStudyStatus,
@@ -23,6 +27,9 @@ struct StudiesPage {
     rows: Vec<Row>,
     broken: Vec<String>,
     home: String,
+    /// The invitation that was entered.
+    invitation: String,
+    complaints: Complaints,
     administers: bool,
 }
 
@@ -40,6 +47,23 @@ pub(super) fn asks(app: &OfficerState, name: &str) -> Option<&'static str> {
 
 /// `GET /`.
 pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>) -> Page {
+    page(&app, &visitor, StatusCode::OK, String::new(), Complaints::default())
+}
+
+/// The page again, with an invitation that cannot be taken and why.
+pub(super) fn refuse(app: &OfficerState, visitor: &Visitor, invitation: &str, why: &AgentError) -> Page {
+    let text: Vec<String> = told_of(why).text;
+    let complaints = Complaints::one("invitation", text.join(" "));
+    page(app, visitor, StatusCode::UNPROCESSABLE_ENTITY, invitation.to_owned(), complaints)
+}
+
+fn page(
+    app: &OfficerState,
+    visitor: &Visitor,
+    status: StatusCode,
+    invitation: String,
+    complaints: Complaints,
+) -> Page {
     let (mut rows, mut broken) = (Vec::new(), Vec::new());
     for name in app.home.studies().map_err(told)? {
         let status = app.home.known_study(&name).and_then(|folder| {
@@ -62,17 +86,20 @@ pub(super) async fn show(State(app): App, Extension(visitor): Extension<Visitor>
                     | StudyState::InRound(_)
                     | StudyState::Withdrawn { .. } => status.stage.clone(),
                 };
-                let asks = asks(&app, &name).filter(|_| !status.state.is_over());
+                let asks = asks(app, &name).filter(|_| !status.state.is_over());
                 rows.push(Row { asks, state, status });
             }
-            Err(error) => broken.push(error.to_string()),
+            Err(error) => broken.push(error.told(Audience::Page)),
         }
     }
-    Ok(render(&StudiesPage {
-        frame: site_frame(&visitor, "Studies", "/"),
+    let page = StudiesPage {
+        frame: site_frame(visitor, "Studies", "/"),
         rows,
         broken,
         home: app.home.location(""),
+        invitation,
+        complaints,
         administers: visitor.administers(),
-    }))
+    };
+    Ok(respond(status, &page))
 }

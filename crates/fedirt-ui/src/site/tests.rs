@@ -31,22 +31,13 @@ impl Transport for Welcoming {
 }
 
 /// A home that has enrolled as `north` in the study `bank`.
-fn enrolled(path: &std::path::Path, mode: Mode) -> Home {
+fn enrolled(path: &std::path::Path, text: String) -> Home {
     let random = &mut UnwrapErr(SysRng);
     let (home, _) = Home::init(path, random).unwrap();
     let policy = POLICY_TEMPLATE
         .replace("modes = [\"secure\"", "modes = [\"plain\", \"secure\"")
         .replace("allow_pooled_rows_inferred = false", "allow_pooled_rows_inferred = true");
     std::fs::write(path.join("policy.toml"), policy).unwrap();
-    let item = |j| PlanItem {
-        name: format!("I{j}"),
-        categories: vec![0, 1],
-        merged: Vec::new(),
-        model: None,
-        fixed: None,
-    };
-    let items: Vec<PlanItem> = (1..=5).map(item).collect();
-    let text = template("bank", mode, &["north", "south", "west"].map(String::from), &items, 180);
     let invitation = Invitation {
         address: "https://coordinator.example".parse().unwrap(),
         study: "bank".into(),
@@ -60,6 +51,19 @@ fn enrolled(path: &std::path::Path, mode: Mode) -> Home {
     let offer = agent::look(invitation, &home.policy().unwrap(), &mut transport, Timestamp(1)).unwrap();
     agent::accept(&home, &offer, &mut transport, random).unwrap();
     home
+}
+
+/// The plan of the study `bank`.
+fn plan_text(mode: Mode) -> String {
+    let item = |j| PlanItem {
+        name: format!("I{j}"),
+        categories: vec![0, 1],
+        merged: Vec::new(),
+        model: None,
+        fixed: None,
+    };
+    let items: Vec<PlanItem> = (1..=5).map(item).collect();
+    template("bank", mode, &["north", "south", "west"].map(String::from), &items, 180)
 }
 
 /// A file of answers in which every item has both codes.
@@ -84,8 +88,17 @@ struct Visit {
 
 impl Visit {
     fn new(mode: Mode, as_auditor: bool) -> Self {
+        Self::at(plan_text(mode), as_auditor)
+    }
+
+    /// An officer of a study with this plan.
+    fn of(plan: String) -> Self {
+        Self::at(plan, false)
+    }
+
+    fn at(plan: String, as_auditor: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = enrolled(folder.path(), mode);
+        let home = enrolled(folder.path(), plan);
         let settings = PagesSettings { port: 0, auditor: Some("Lee".into()), automatic: None };
         let pages = Pages::start(folder.path(), settings).unwrap();
         let link = if as_auditor { pages.auditor.clone().unwrap() } else { pages.link.clone() };
@@ -169,9 +182,13 @@ fn the_way_from_a_file_to_the_approval() {
     let hash = field(&text, "file_sha256");
     let fields = [("by", "Ada"), ("asked", "each_round"), ("population", "north")];
     let (status, text) = visit.post("/studies/bank/approve", &fields);
-    assert!(status == 400 && text.contains("has changed since it was shown"), "{text}");
+    assert!(status == 422 && text.contains("has changed since it was shown"), "{text}");
+    assert!(
+        text.contains("value=\"Ada\"") && text.contains("value=\"each_round\" checked"),
+        "what was entered stays: {text}"
+    );
     let nobody = [("asked", "once"), ("file_sha256", hash.as_str())];
-    assert_eq!(visit.post("/studies/bank/approve", &nobody).0, 400);
+    assert_eq!(visit.post("/studies/bank/approve", &nobody).0, 422);
     let (status, _) = visit.post("/studies/bank/approve", &[&fields[..], &[("file_sha256", &hash)]].concat());
     assert_eq!(status, 303);
     let (_, text) = visit.get("/log");
@@ -201,7 +218,8 @@ fn a_bad_file_is_told_line_by_line() {
     assert!(!page.contains("id=\"problems\"") && page.contains("Missing answers"), "{page}");
     assert_eq!(visit.upload("empty.csv", ""), 400);
     let (status, page) = visit.post("/studies/bank/file", &[("path", "/nowhere/at/all.csv")]);
-    assert!(status == 400 && page.contains("no file on this machine"), "{page}");
+    assert!(status == 422 && page.contains("no file on this machine"), "{page}");
+    assert!(page.contains("value=\"/nowhere/at/all.csv\""), "what was entered stays: {page}");
     let mut response = visit.send(
         "/studies/bank/upload?name=wrong.xlsx",
         "PK\u{3}\u{4}",
@@ -274,6 +292,183 @@ fn strangers_see_nothing_and_old_links_open_nothing() {
     assert_ne!(pages.link.split_once('#').unwrap().1, old);
     let visit = Visit { home, folder, pages, agent, cookie: String::new(), csrf: String::new() };
     assert_eq!(visit.send("/login", &format!("key={old}"), &[]).status().as_u16(), 403);
+}
+
+/// A page without some of its elements.
+fn without(page: &str, element: &str) -> String {
+    let (open, close) = (format!("<{element}"), format!("</{element}>"));
+    let parts = page.split(&open).enumerate();
+    parts
+        .map(|(at, part)| if at == 0 { part } else { part.split_once(&close).map_or("", |(_, after)| after) })
+        .collect()
+}
+
+/// What a page says, without the texts of files that it quotes (the plan, the rules) and without pictures, whose styles have variables.
+fn said(page: &str) -> String {
+    without(&without(page, "pre"), "svg")
+}
+
+/// Every page for an officer, with the study as it stands.
+fn speaks_of_no_commands(visit: &Visit, state: &str) {
+    for (method, path, ..) in ROUTES {
+        if method != "get" || path.ends_with("/events") {
+            continue;
+        }
+        let path = path.replace("{study}", "bank").replace("{file}", "fit.json");
+        let (_, page) = visit.get(&path);
+        let said = said(&page);
+        assert!(!said.contains("--") && !said.contains("`fedirt "), "{state}, {path}: {said}");
+    }
+}
+
+#[test]
+fn no_page_speaks_of_flags_and_commands_in_any_state() {
+    for mode in [Mode::Plain, Mode::Secure, Mode::Private] {
+        let visit = Visit::new(mode, false);
+        speaks_of_no_commands(&visit, "enrolled");
+        // Texts, codes beyond a gap, a column that is nearly an item, and one that could be weights.
+        let strange = csv(1, 60)
+            .replacen("I3", "I_3", 1)
+            .replacen("s1-5,0", "s1-5,x", 1)
+            .replacen("s1-6,0", "s1-6,9", 1);
+        visit.check_with(&strange, "");
+        speaks_of_no_commands(&visit, "a strange file");
+        assert_eq!(visit.upload("binary.sav", "$FL2 and nothing more"), 400);
+        visit.check_with(&csv(1, 60), "");
+        speaks_of_no_commands(&visit, "a file");
+        let (_, page) = visit.get("/studies/bank/approve");
+        let hash = field(&page, "file_sha256");
+        let fields = [
+            ("by", "Ada"),
+            ("asked", "once"),
+            ("population", "north"),
+            ("budget", "2"),
+            ("budget_delta", "1e-6"),
+            ("file_sha256", &hash),
+        ];
+        assert_eq!(visit.post("/studies/bank/approve", &fields).0, 303);
+        speaks_of_no_commands(&visit, "approved");
+        assert_eq!(visit.post("/studies/bank/withdraw", &[("reason", "Parents object")]).0, 303);
+        speaks_of_no_commands(&visit, "withdrawn");
+        let (_, page) = visit.get("/studies/bank");
+        assert!(page.contains("Reason: Parents object") && !page.contains(">Next<"), "{page}");
+    }
+}
+
+#[test]
+fn a_plan_with_groups_asks_for_their_column() {
+    let visit = Visit::of(
+        plan_text(Mode::Secure) + "\n[groups]\nquestion = \"school type\"\nnames = [\"a\", \"b\"]\n",
+    );
+    let plain = csv(1, 60);
+    let grouped = plain.lines().enumerate().map(|(at, line)| format!("{line},{}\n", ["b", "a"][at % 2]));
+    let text: String = grouped.collect();
+    assert_eq!(visit.upload("north.csv", &text.replacen(",b\n", ",school\n", 1)), 303);
+    let (_, page) = visit.get("/studies/bank/columns");
+    assert!(page.contains("school type") && page.contains("name=\"group\""), "{page}");
+    assert_eq!(visit.post("/studies/bank/columns", &[("id", "id"), ("group", "school")]).0, 303);
+    let (_, page) = visit.get("/studies/bank/check");
+    assert!(!page.contains("id=\"problems\"") && page.contains("60 students"), "{page}");
+    let twice = [("id", "id"), ("group", "id")];
+    assert!(visit.post("/studies/bank/columns", &twice).0 >= 400);
+}
+
+/// Items are found by number, 9 is offered as no answer, options are scored by a key in the order of the items: all in one form.
+#[test]
+fn columns_with_other_names_and_options_are_described_in_one_form() {
+    let visit = Visit::new(Mode::Secure, false);
+    let row = |i: usize| {
+        let answer = |j: usize| match (i * j + i / 7) % 5 {
+            0 | 1 => "A",
+            2 | 3 => "B",
+            _ if j == 2 => "9",
+            _ => "C",
+        };
+        format!("{i},{}\n", (1..=5).map(answer).collect::<Vec<_>>().join(","))
+    };
+    let text =
+        String::from("Nr,Item 1,Item 2,Item 3,Item 4,Item 5\n") + &(0..60).map(row).collect::<String>();
+    assert_eq!(visit.upload("raw.csv", &text), 303);
+    let (_, page) = visit.get("/studies/bank/columns");
+    assert!(page.contains("same number") && page.contains("<option selected>Item 3</option>"), "{page}");
+    assert!(
+        page.contains("value=\"options\" checked") && page.contains("name=\"no-answer\" value=\"9\""),
+        "{page}"
+    );
+    let columns: Vec<(String, String)> =
+        (0..5).map(|at| (format!("item-{at}"), format!("Item {}", at + 1))).collect();
+    let columns = columns.iter().map(|(field, column)| (field.as_str(), column.as_str()));
+    let said: Vec<(&str, &str)> =
+        columns.chain([("answers", "options"), ("no-answer", "9"), ("id", "Nr")]).collect();
+    let wrong = [&said[..], &[("weight", "Nr")]].concat();
+    let (status, page) = visit.post("/studies/bank/columns", &wrong);
+    assert!(
+        status == 422 && page.contains("give the right option") && page.contains("cannot be used twice"),
+        "{page}"
+    );
+    assert!(page.contains("<option selected>Nr</option>"), "what was entered stays: {page}");
+    let (status, page) = visit.post("/studies/bank/columns", &[&said[..], &[("key", "A A B A C")]].concat());
+    assert_eq!(status, 303, "{page}");
+    let (_, page) = visit.get("/studies/bank/check");
+    assert!(!page.contains("id=\"problems\"") && page.contains("5 of the plan&#39;s 5 items"), "{page}");
+    let (_, page) = visit.get("/studies/bank/columns");
+    assert!(page.contains("value=\"9\" checked") && page.contains("&#34;I3&#34;,B"), "{page}");
+    // The next file with such columns is described by what was said.
+    assert_eq!(visit.upload("again.csv", &text), 303);
+    let (_, page) = visit.get("/studies/bank/columns");
+    assert!(page.contains("as you said before") && page.contains("value=\"9\" checked"), "{page}");
+}
+
+#[test]
+fn words_and_reversed_items_are_scored() {
+    let visit = Visit::new(Mode::Secure, false);
+    let text = csv(1, 60).replace(",0", ",never").replace(",1", ",Always");
+    assert_eq!(visit.upload("words.csv", &text), 303);
+    let said = [("answers", "words"), ("levels", "never | always"), ("reversed", "I2"), ("id", "id")];
+    let (status, page) = visit.post("/studies/bank/columns", &[("answers", "words"), ("levels", "a|b|c")]);
+    assert!(status == 422 && page.contains("2 categories, and these are 3 words"), "{page}");
+    assert_eq!(visit.post("/studies/bank/columns", &said).0, 303);
+    let counts = |page: &str| page.split("I2").nth(2).map(str::to_owned);
+    let (_, turned) = visit.get("/studies/bank/check");
+    assert!(turned.contains("5 of the plan&#39;s 5 items"), "{turned}");
+    assert_eq!(visit.post("/studies/bank/columns", &[said[0], said[1], said[3]]).0, 303);
+    let (_, plain) = visit.get("/studies/bank/check");
+    assert_ne!(counts(&turned), counts(&plain));
+}
+
+#[test]
+fn consents_are_given_on_the_page_of_rules() {
+    let visit = Visit::new(Mode::Secure, false);
+    assert_eq!(visit.post("/rules", &[("allow_reveal_lost_site", "on")]).0, 303);
+    let policy = visit.home.policy().unwrap();
+    assert!(policy.allow_reveal_lost_site && !policy.allow_pooled_rows_inferred);
+    let text = visit.home.policy_text().unwrap();
+    assert!(text.contains("# Whether a study may go on without a lost site"), "comments stay: {text}");
+}
+
+#[test]
+fn the_recommended_budget_pays_for_the_study() {
+    for (chosen, paid) in [("one", true), ("two", true), ("other", false)] {
+        let visit = Visit::new(Mode::Private, false);
+        visit.check_with(&csv(1, 60), "");
+        let (_, page) = visit.get("/studies/bank/approve");
+        assert!(
+            page.contains("students of north") && page.contains("This study only (recommended)"),
+            "{page}"
+        );
+        let hash = field(&page, "file_sha256");
+        let fields = [
+            ("by", "Ada"),
+            ("asked", "once"),
+            ("population", "north"),
+            ("budget-for", chosen),
+            ("file_sha256", &hash),
+        ];
+        let (status, page) = visit.post("/studies/bank/approve", &fields);
+        assert_eq!(status == 303, paid, "{chosen}: {page}");
+        let (_, receipt) = visit.get("/studies/bank/receipt");
+        assert_eq!(receipt.contains(&hash) && receipt.contains("Ada"), paid, "{receipt}");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) fn who_learns_what(plan: &StudyPlan) -> &'static str {
         }
         Mode::Secure => {
             "The coordinator is sent sums over all sites together; of this site by name only how many students take part and \
-             which answer codes occur (the other sites see the number too). It may be able to infer from the sums what \
+             which items they were given (the other sites see this too). It may be able to infer from the sums what \
              students answered, and with site effects which answers belong to the same site."
         }
         Mode::Private => {
@@ -36,13 +36,17 @@ pub(super) fn epsilon_in_words(plan: &StudyPlan) -> Option<String> {
     let privacy = plan.privacy.as_ref().filter(|_| plan.mode == Mode::Private)?;
     let level = PrivacyLevel::of(privacy.epsilon);
     let level = level.map_or_else(String::new, |level| format!("Level {}, ", level.name()));
-    // Posterior odds change by at most e^ε; from even odds that is this probability.
-    let certain = 100.0 / (1.0 + (-privacy.epsilon).exp());
+    let certain = most_certain(privacy.epsilon);
     Some(format!(
         "{level}ε = {}: somebody who considers it as likely as not that a certain student's answers are among the data can be at most \
          {certain:.0} % sure of it after the study (except with a probability of δ = {:e}). The smaller ε, the less anyone learns.",
         privacy.epsilon, privacy.delta
     ))
+}
+
+/// How sure somebody can become, in per cent, who was as sure of one thing as of its opposite: posterior odds change by at most e^ε.
+pub(super) fn most_certain(epsilon: f64) -> f64 {
+    100.0 / (1.0 + (-epsilon).exp())
 }
 
 /// The text with a capital letter at its beginning.

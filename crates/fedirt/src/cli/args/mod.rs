@@ -44,9 +44,11 @@ pub(crate) use report::ReportArgs;
 pub(crate) use score::{MethodArg, PriorArg, ScoreArgs, ScoreScaleArgs};
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use simulate::SimulateArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use site::SiteServiceArgs;
 pub(crate) use site::{
-    OwnFiles, SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SitePagesArgs,
-    SitePreviewArgs, SiteStatusArgs, SiteWithdrawArgs,
+    OwnFiles, SiteArgs, SiteBudgetArgs, SiteCommand, SiteEnrolArgs, SiteJoinArgs, SiteOpenArgs,
+    SitePagesArgs, SitePreviewArgs, SiteStatusArgs, SiteWithdrawArgs,
 };
 #[cfg(unix)]
 pub(crate) use site::{SiteApproveArgs, SiteMailboxArgs};

@@ -31,6 +31,11 @@ pub(crate) enum SiteCommand {
     Plan(SiteStudyArgs),
     /// Serve the officer's pages to a browser on this machine, and take part from there
     Pages(SitePagesArgs),
+    /// Open the officer's pages in the browser, logged in; serve them first if nobody does
+    Open(SiteOpenArgs),
+    /// Write a systemd user unit that serves the officer's pages from log-in on
+    #[cfg(target_os = "linux")]
+    Service(SiteServiceArgs),
     /// Show every number that would be sent; nothing is sent
     Preview(SitePreviewArgs),
     /// Take part in a study until it is over
@@ -79,6 +84,29 @@ pub(crate) struct SitePagesArgs {
     /// Name of an auditor, who sees everything and changes nothing
     #[arg(long, value_name = "NAME")]
     pub auditor: Option<String>,
+    /// Print no link: `fedirt site open` logs in
+    #[arg(long, conflicts_with = "auditor")]
+    pub no_link: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = OPEN_EXAMPLES)]
+pub(crate) struct SiteOpenArgs {
+    /// Port on this machine, if the pages are not served yet; 0 for any free port
+    #[arg(long, value_name = "N", default_value_t = 8445)]
+    pub port: u16,
+}
+
+#[cfg(target_os = "linux")]
+#[derive(Debug, Args)]
+#[command(after_help = SERVICE_EXAMPLES)]
+pub(crate) struct SiteServiceArgs {
+    /// Folder for the unit; that of systemd's user units if left out
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Port on this machine
+    #[arg(long, value_name = "N", default_value_t = 8445)]
+    pub port: u16,
 }
 
 #[derive(Debug, Args)]
@@ -260,6 +288,20 @@ const PAGES_EXAMPLES: &str = "Examples:
 
 The pages are served on this machine only (127.0.0.1). Each start prints a new link, which contains a key and must be kept
 secret. Running studies continue while the program runs, and resume when it is started again.";
+
+const OPEN_EXAMPLES: &str = "Examples:
+  fedirt site open                                    the pages of ./fedirt-site
+  fedirt site --home ~/fedirt-site open               what the icon of the desktop does
+
+The browser is logged in by a code in a file that only its owner can read; the code counts once, and for a minute. The variable
+BROWSER names another program than the usual one.";
+
+#[cfg(target_os = "linux")]
+const SERVICE_EXAMPLES: &str = "Examples:
+  fedirt site --home ~/fedirt-site service
+  systemctl --user daemon-reload && systemctl --user enable --now fedirt-site
+
+The unit serves the pages on this machine only and prints no link; `fedirt site open` logs in.";
 
 const ENROL_EXAMPLES: &str = "Examples:
   fedirt site enrol fedirt-invitation:RklSVAE…

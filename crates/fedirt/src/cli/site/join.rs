@@ -39,7 +39,8 @@ impl Joining<'_> {
                 self.study,
                 count(own.table.students() as u64)
             ));
-            let names = agent::other_names(home, &study, &own, population).map_err(told)?;
+            let names =
+                agent::other_names(home, &study, &own, population, Audience::CommandLine).map_err(told)?;
             names.iter().for_each(|sentence| stderr::warning(sentence));
             ask::approve(self.yes, "Join?")?;
         }

@@ -7,8 +7,11 @@ mod join;
 #[cfg(unix)]
 mod mailbox;
 mod officer;
+mod open;
 mod pages;
 mod preview;
+#[cfg(target_os = "linux")]
+mod service;
 mod state;
 
 use crate::args::{SiteArgs, SiteCommand};
@@ -27,6 +30,9 @@ pub(crate) fn run(args: &SiteArgs) -> Result<ExitCode, CliError> {
         SiteCommand::Enrol(enrol) => enrol::enrol(&home(args)?, enrol),
         SiteCommand::Plan(plan) => enrol::plan(&home(args)?, &plan.study),
         SiteCommand::Pages(pages) => pages::run(home_made(args)?, pages),
+        SiteCommand::Open(open) => open::run(home_made(args)?, open),
+        #[cfg(target_os = "linux")]
+        SiteCommand::Service(service) => service::run(home_made(args)?, service),
         SiteCommand::Preview(preview) => preview::run(&home(args)?, preview),
         SiteCommand::Join(join) => join::run(&home(args)?, join),
         #[cfg(unix)]
