@@ -26,6 +26,35 @@ export async function chooses(person, study, file) {
   return (await next.count()) ? undefined : said.innerText();
 }
 
+/** Leaves open which column has the answers to an item. */
+export async function leavesOpen({ page }, item) {
+  await page.locator("#items").getByLabel(item, { exact: true }).selectOption({ label: "please choose" });
+}
+
+/** Says which column has the answers to an item. */
+export async function maps({ page }, item, column) {
+  await page.locator("#items").getByLabel(item, { exact: true }).selectOption({ label: column });
+}
+
+/** Says that a text of the file means no answer: in the list, or typed where it is not listed. */
+export async function declaresMissing({ page }, code) {
+  const listed = page.locator(`input[name=no-answer][value="${code}"]`);
+  if (await listed.count()) await listed.check();
+  else await page.getByLabel("codes that mean").fill(code);
+}
+
+/** Gives the right options. */
+export async function fillsKey({ page }, key) {
+  await page.getByRole("radio", { name: /options that were chosen/ }).check();
+  await page.getByLabel("Answer key").fill(key);
+}
+
+/** Sets another budget than the recommended ones. */
+export async function setsBudget({ page }, epsilon) {
+  await page.getByRole("radio", { name: "Another budget" }).check();
+  await page.getByLabel("ε", { exact: true }).fill(`${epsilon}`);
+}
+
 /** Takes the columns as they were found, and has the file checked. */
 export async function checks(person) {
   await person.follows(person.page.getByRole("button", { name: "Check the file" }));
@@ -62,6 +91,12 @@ export async function takesPart(person, line, study, file, approval) {
   await previews(person);
   await goesOn(person);
   await approves(person, approval);
+}
+
+/** Writes a reason to withdraw, for the coordinator and the other sites too. */
+export async function givesReason({ page }, reason) {
+  await page.getByLabel("Reason", { exact: true }).fill(reason);
+  await page.getByLabel("Tell the reason to the coordinator").check();
 }
 
 /** The heading that says where the study stands, on the page that updates itself. */

@@ -7,7 +7,7 @@ import { look } from "../helpers/look.js";
 import { Officer } from "../helpers/officer.js";
 import { scene } from "../helpers/scene.js";
 import { opensLink } from "../pages/door.js";
-import { approves, approvesRoster, checks, chooses, enrols, goesOn, pastes, previews, readsRoster, stands } from "../pages/officer.js";
+import { approves, approvesRoster, checks, chooses, enrols, goesOn, pastes, previews, readsRoster, setsBudget, stands } from "../pages/officer.js";
 import { invites, sees } from "../pages/study.js";
 import { setsUp } from "./parts/plan.js";
 
@@ -76,7 +76,7 @@ async function spends(olga, line, data) {
   assert.match(await page.locator("main details").first().innerText(), /never sent, and not shown/);
   await look(olga, "officer-preview-private");
   await goesOn(olga);
-  await page.getByLabel("ε", { exact: true }).fill("2");
+  await setsBudget(olga, 2);
   await look(olga, "officer-approve-private");
   await approves(olga, { by: "Olga Öst", asked: "once" });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { look } from "../helpers/look.js";
 import { scene } from "../helpers/scene.js";
 import { opensLink } from "../pages/door.js";
-import { answer, approvesRoster, readsRoster, stands, takesPart } from "../pages/officer.js";
+import { answer, approvesRoster, givesReason, readsRoster, stands, takesPart } from "../pages/officer.js";
 import { sees } from "../pages/study.js";
 import { begins, officer } from "./parts/running.js";
 
@@ -32,7 +32,7 @@ scene("an officer who withdraws", async (scene) => {
   const { page } = olga;
   await olga.follows(page.getByRole("link", { name: "Withdraw from the study" }));
   await look(olga, "withdraw");
-  await page.getByLabel("Reason").fill("Parents have objected");
+  await givesReason(olga, "Parents have objected");
   await olga.follows(page.getByRole("button", { name: "Withdraw" }));
   assert.match(await words(olga), /This site has withdrawn[\s\S]*this site withdrew in round 2/);
   await look(olga, "withdrawn");
