@@ -54,5 +54,5 @@ chmod -R u=rwX,go=rX "$root"
 
 mkdir -p "$out"
 package="$out/fedirt_${version}_$architecture.deb"
-dpkg-deb --root-owner-group --build "$root" "$package" > /dev/null
+dpkg-deb -Zgzip --root-owner-group --build "$root" "$package" > /dev/null
 echo "$package"
