@@ -127,9 +127,9 @@ fn declared(terms: &Terms, own: &Declaration) -> Leaves {
 pub fn of_plan(terms: &Terms, own: &Declaration, rounds: &[RoundPreview]) -> Leaves {
     let mut all = declared(terms, own);
     all.insert((Leaf::SiteKey, Form::Open));
-    all.insert((Leaf::RosterSignature, Form::Open));
+    // In `plain` there is nothing to hide: no roster is signed, and no masks are agreed on.
     if terms.mode != Mode::Plain {
-        all.insert((Leaf::RoundKey, Form::Open));
+        all.extend([(Leaf::RosterSignature, Form::Open), (Leaf::RoundKey, Form::Open)]);
     }
     for statistic in rounds.iter().flat_map(|round| &round.statistics) {
         let form = if statistic.by_name { Form::Open } else { Form::of_sums(terms.mode) };
