@@ -77,20 +77,31 @@ impl Leaf {
     pub fn in_words(self) -> &'static str {
         match self {
             Self::SiteKey => "the public key of this site",
-            Self::Students => "how many students take part; the other sites are told too",
-            Self::ItemsGiven => {
-                "which items of the plan your students were given; the other sites are told too"
-            }
-            Self::CodesThatOccur => "which codes of each item occur; the other sites are told too",
-            Self::BookletRows => "how many students were given each booklet; the other sites are told too",
-            Self::Groups => "which groups of students this site has; the other sites are told too",
-            Self::Weights => {
-                "the sum of the students' weights and a bound on them; the other sites are told too"
-            }
+            Self::Students => "how many students take part",
+            Self::ItemsGiven => "which items of the plan your students were given",
+            Self::CodesThatOccur => "which codes of each item occur",
+            Self::BookletRows => "how many students were given each booklet",
+            Self::Groups => "which groups of students this site has",
+            Self::Weights => "the sum of the students' weights and a bound on them",
             Self::RosterSignature => "this site's signature under the list of sites",
             Self::RoundKey => "a public key for the masks of each round",
             Self::Statistic(_, meaning) => meaning,
-            Self::Refusal => "a refusal of a round, with its reason; the other sites are told too",
+            Self::Refusal => "a refusal of a round, with its reason",
+        }
+    }
+
+    /// Whether the other sites are told it too. In `plain` sites need not know one another.
+    pub fn is_shared(self, mode: Mode) -> bool {
+        match self {
+            Self::Students
+            | Self::ItemsGiven
+            | Self::CodesThatOccur
+            | Self::BookletRows
+            | Self::Groups
+            | Self::Weights => mode != Mode::Plain,
+            Self::Refusal => true,
+            Self::SiteKey | Self::RosterSignature | Self::RoundKey => mode != Mode::Plain,
+            Self::Statistic(..) => false,
         }
     }
 

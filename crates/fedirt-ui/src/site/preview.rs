@@ -30,13 +30,17 @@ struct FormShown {
 }
 
 /// The rows of the verdict: readable things one by one, and sums under masks as one line, because their kinds stand below.
-fn by_form(leaves: &Leaves) -> Vec<FormShown> {
+fn by_form(leaves: &Leaves, mode: Mode) -> Vec<FormShown> {
+    let worded = |leaf: &Leaf| {
+        let shared = if leaf.is_shared(mode) { "; the other sites are told too" } else { "" };
+        format!("{}{shared}", capital(leaf.in_words()))
+    };
     let one = |form: Form| {
         let all: Vec<Leaf> =
             leaves.iter().filter(|(_, other)| *other == form).map(|(leaf, _)| *leaf).collect();
         let sums = all.iter().filter(|leaf| matches!(leaf, Leaf::Statistic(..))).count() as u64;
         let others = all.iter().filter(|leaf| !matches!(leaf, Leaf::Statistic(..)));
-        let mut what: Vec<String> = others.map(|leaf| capital(leaf.in_words())).collect();
+        let mut what: Vec<String> = others.map(worded).collect();
         if sums > 0 {
             what.push(format!(
                 "Sums over your students, of {} that stand below",
@@ -124,7 +128,7 @@ pub(super) async fn show(State(app): App, Path(name): Name, Extension(visitor): 
         masked,
         private: plan.mode == Mode::Private,
         plain: plan.mode == Mode::Plain,
-        leaves: by_form(&shown.leaves),
+        leaves: by_form(&shown.leaves, plan.mode),
         learns: words::who_learns_what(plan),
         epsilon: words::epsilon_in_words(plan),
         rounds,
