@@ -250,7 +250,7 @@ fn copies_stay_in_the_folder_of_the_study() {
 #[test]
 fn a_half_uploaded_file_is_erased_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
-    enrolled(folder.path(), Mode::Secure);
+    enrolled(folder.path(), plan_text(Mode::Secure));
     let draft = folder.path().join("studies/bank").join(file::DRAFT);
     std::fs::write(&draft, &csv(1, 60)[..500]).unwrap();
     let settings = PagesSettings { port: 0, auditor: None, automatic: None };
