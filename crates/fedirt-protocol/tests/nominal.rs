@@ -1,10 +1,14 @@
-//! The nominal model: nested models, order of categories, site effects, secure sums.
+//! The nominal model: nested models, the order of categories, site effects, secure sums.
 
 mod common;
 
 use common::{Random, answers, fit, named, plan, table, truth};
 use fedirt_model::exchange::Effects;
 use fedirt_model::fit::Fit;
+use fedirt_model::statistics::Mode;
+use fedirt_protocol::in_process::{self, Setting, Unobserved};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
 
 const ORDERED: [(&str, usize); 6] =
     [("gpcm", 4), ("gpcm", 3), ("gpcm", 3), ("gpcm", 4), ("gpcm", 3), ("gpcm", 2)];
@@ -81,5 +85,25 @@ fn sites_and_their_effects_are_estimated_too() {
         assert!(f.converged == Some(true) && f.rounds <= 7, "{} rounds", f.rounds);
         let found: Vec<f64> = f.sites.iter().map(|s| s.effect.unwrap()).collect();
         assert!(found[0] < -0.2 && found[2] > 0.2, "{found:?}");
+    }
+}
+
+#[test]
+fn secure_sums_give_the_estimates_of_plain_ones() {
+    let rows = rows();
+    let sites: Vec<_> = rows.chunks(500).map(|rows| table(rows)).collect();
+    let plan = plan(named(&ORDERED.map(|(_, categories)| ("nrm", categories))), Effects::None);
+    let plain = fit(plan.clone(), sites.clone());
+    let sites = sites.into_iter().enumerate().map(|(k, table)| (format!("S{k}"), table)).collect();
+    let mut random = ChaCha20Rng::seed_from_u64(3);
+    let setting = Setting::of(Mode::Secure);
+    let secure = in_process::run_as(setting, plan, sites, &mut random, &mut Unobserved).expect("a fit").0.fit;
+    assert!(secure.converged == Some(true) && secure.rounds <= plain.rounds + 2, "{} rounds", secure.rounds);
+    for (one, other) in plain.items.iter().zip(&secure.items) {
+        for ((name, x), (_, y)) in one.parameters.iter().zip(other.parameters.iter()) {
+            let (x, y) = (x.expect("told"), y.expect("told"));
+            let se = one.se.get(name).unwrap_or(1.0);
+            assert!((x - y).abs() < 1e-4 * se, "{} {name}: {x} {y}", one.name);
+        }
     }
 }
