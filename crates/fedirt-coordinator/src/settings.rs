@@ -1,6 +1,7 @@
 //! `coordinator.toml`: where to listen, under which names, with which limits.
 
 use crate::Error;
+use fedirt_protocol::codec;
 use fedirt_protocol::invitation::Address;
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -94,6 +95,13 @@ impl Default for Limits {
             connection_seconds: 900,
             body_megabytes: 512,
         }
+    }
+}
+
+impl Limits {
+    /// What large bodies of one address may take together, in KiB: an eighth of the whole, and enough for the longest message.
+    pub(crate) fn address_kibibytes(&self) -> usize {
+        (self.body_megabytes << 10).div_ceil(8).max(codec::MAX_BYTES >> 10)
     }
 }
 
@@ -202,7 +210,7 @@ impl Settings {
             ("header_seconds", header_seconds, 1),
             ("body_seconds", body_seconds, 1),
             ("connection_seconds", connection_seconds, 60),
-            ("body_megabytes", body_megabytes as u64, 64),
+            ("body_megabytes", body_megabytes as u64, 128),
         ] {
             if value < least {
                 return Err(SettingsError::Limit { limit, value, least });

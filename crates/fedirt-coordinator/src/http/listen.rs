@@ -46,7 +46,7 @@ impl Listening {
         let Self { listener, tls, router, limits, metrics } = self;
         let acceptor = tls.map(TlsAcceptor::from);
         let places = Arc::new(Semaphore::new(limits.connections));
-        let addresses = Addresses::default();
+        let addresses = Addresses::new(limits.address_kibibytes());
         // Dropping the set ends its connections.
         let mut connections = JoinSet::new();
         loop {
@@ -70,7 +70,8 @@ impl Listening {
             // One address cannot take everybody's places.
             let Some(own) = addresses.enter(peer.ip(), limits.connections_per_address) else { continue };
             let (acceptor, limits, metrics) = (acceptor.clone(), limits.clone(), metrics.clone());
-            let service = TowerToHyperService::new(router.clone().layer(Extension(ConnectInfo(peer))));
+            let router = router.clone().layer(Extension(ConnectInfo(peer))).layer(Extension(own.memory()));
+            let service = TowerToHyperService::new(router);
             let stopping = stopping.clone();
             connections.spawn(async move {
                 metrics.connection(1);
@@ -94,38 +95,63 @@ impl Listening {
     }
 }
 
-/// How many connections each address has.
-#[derive(Debug, Clone, Default)]
-struct Addresses(Arc<Mutex<HashMap<IpAddr, usize>>>);
+/// The memory that large bodies of one address may take together, in KiB: nobody's slow messages keep those of others waiting.
+#[derive(Debug, Clone)]
+pub(super) struct AddressMemory(pub(super) Arc<Semaphore>);
+
+/// What an address has at the moment.
+#[derive(Debug)]
+struct Share {
+    connections: usize,
+    memory: AddressMemory,
+}
+
+/// What each address that is connected has.
+#[derive(Debug, Clone)]
+struct Addresses {
+    shares: Arc<Mutex<HashMap<IpAddr, Share>>>,
+    kibibytes: usize,
+}
 
 /// A connection of an address; counted down however it ends.
-struct OfAddress(Addresses, IpAddr);
+struct OfAddress(Addresses, IpAddr, AddressMemory);
+
+impl OfAddress {
+    fn memory(&self) -> AddressMemory {
+        self.2.clone()
+    }
+}
 
 impl Addresses {
-    fn counts(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new(kibibytes: usize) -> Self {
+        Self { shares: Arc::default(), kibibytes }
+    }
+
+    fn shares(&self) -> MutexGuard<'_, HashMap<IpAddr, Share>> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One more connection, unless the address has its share.
     fn enter(&self, address: IpAddr, most: usize) -> Option<OfAddress> {
         let address = one_host(address);
-        let mut counts = self.counts();
-        let count = counts.entry(address).or_default();
-        if *count >= most {
+        let memory = || AddressMemory(Arc::new(Semaphore::new(self.kibibytes)));
+        let mut shares = self.shares();
+        let share = shares.entry(address).or_insert_with(|| Share { connections: 0, memory: memory() });
+        if share.connections >= most {
             return None;
         }
-        *count += 1;
-        Some(OfAddress(self.clone(), address))
+        share.connections += 1;
+        Some(OfAddress(self.clone(), address, share.memory.clone()))
     }
 }
 
 impl Drop for OfAddress {
     fn drop(&mut self) {
-        let mut counts = self.0.counts();
-        if let Some(count) = counts.get_mut(&self.1) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.1);
+        let mut shares = self.0.shares();
+        if let Some(share) = shares.get_mut(&self.1) {
+            share.connections -= 1;
+            if share.connections == 0 {
+                shares.remove(&self.1);
             }
         }
     }
@@ -222,7 +248,7 @@ mod tests {
 
     #[test]
     fn hosts_are_counted_and_forgotten() {
-        let addresses = Addresses::default();
+        let addresses = Addresses::new(1);
         let (one, other) = ("2001:db8::1".parse().unwrap(), "2001:db8::2:1".parse().unwrap());
         let first = addresses.enter(one, 2);
         let second = addresses.enter(other, 2);
@@ -232,6 +258,6 @@ mod tests {
         drop(first);
         assert!(addresses.enter("2001:db8::3".parse().unwrap(), 2).is_some());
         drop(second);
-        assert!(addresses.counts().is_empty());
+        assert!(addresses.shares().is_empty());
     }
 }
