@@ -6,6 +6,7 @@ use super::journal::JournalEvent;
 use super::responses::OwnResponses;
 use super::store::{Lock, Readers};
 use super::study::{Study, StudyFolder};
+use data_encoding::HEXLOWER;
 use fedirt_data::Audience;
 use fedirt_privacy::accountant::{Delta, Epsilon, Slack};
 use fedirt_privacy::hash_chain::{Head, whole_lines};
@@ -73,10 +74,12 @@ impl Account {
         let population = Label::try_from(population)
             .map_err(|error| AgentError::BadPopulation { population: population.to_owned(), error })?;
         let salt = home.salt()?;
+        // Who counts in the sums is compared with who counted earlier: a student who is left out of one study is one who has gone.
+        let counted = own.with_open_groups(policy);
         let subjects = Subjects {
             population,
-            rows: own.fingerprints(&study.plan, &salt),
-            students: Some(own.students(&study.plan, &salt)),
+            rows: counted.fingerprints(&study.plan, &salt),
+            students: Some(counted.students(&study.plan, &salt)),
             exact_and_private: policy.allow_exact_and_private,
         };
         let planned = preview::planned_costs(&study.terms, &own.table)
@@ -187,8 +190,8 @@ pub fn check_ledger(home: &Home) -> Result<(), AgentError> {
     Ok(())
 }
 
-/// Whether a study's journal knows every question that the ledger has paid for: one that was set back has forgotten what
-/// it answered, and would answer it again, with fresh noise and for nothing.
+/// Whether a study's journal knows every question in the ledger: one that was set back has forgotten what it answered, and would
+/// answer it again: in `private` with fresh noise and for nothing, in `secure` in another cohort or at another point.
 pub fn check_journal(home: &Home, study: &StudyFolder) -> Result<(), AgentError> {
     let Ok(name) = StudyId::try_from(study.name()) else { return Ok(()) };
     let ledger = read(home)?;
@@ -201,6 +204,18 @@ pub fn check_journal(home: &Home, study: &StudyFolder) -> Result<(), AgentError>
         if !known {
             return Err(AgentError::Mismatch(format!(
                 "{}: the ledger has paid for round {round}, attempt {attempt}, and this journal does not know of it: the study's folder was set back or replaced. It cannot go on here; to take part again, the coordinator must give the study a new name",
+                study.location("")
+            )));
+        }
+    }
+    for question in ledger.questions_of(&name) {
+        let hash = HEXLOWER.encode(&question);
+        let known = entries.iter().any(|entry| {
+            matches!(&entry.record, JournalEvent::Committed { question_sha256, .. } if *question_sha256 == hash)
+        });
+        if !known {
+            return Err(AgentError::Mismatch(format!(
+                "{}: the ledger has an answer of this study that this journal does not know of: the study's folder was set back or replaced. It cannot go on here; to take part again, the coordinator must give the study a new name",
                 study.location("")
             )));
         }

@@ -8,6 +8,7 @@ use fedirt_data::{
 use fedirt_model::responses::{MISSING, ResponseTable, TableError};
 use fedirt_privacy::ledger::{Students, row_fingerprint};
 use fedirt_protocol::plan::{PlanItem, StudyPlan};
+use fedirt_protocol::policy::Policy;
 use std::collections::BTreeSet;
 #[cfg(feature = "files")]
 use std::path::PathBuf;
@@ -280,6 +281,12 @@ impl OwnResponses {
         remarks
     }
 
+    /// The same answers without groups that the site's policy holds to be too rare.
+    #[must_use]
+    pub fn with_open_groups(&self, policy: &Policy) -> Self {
+        Self { table: policy.with_open_groups(self.table.clone()), ..self.clone() }
+    }
+
     /// The answers as they stand in the files.
     fn as_read(&self) -> &ResponseTable {
         self.unmerged.as_ref().unwrap_or(&self.table)
@@ -295,6 +302,7 @@ impl OwnResponses {
             .as_read()
             .rows()
             .enumerate()
+            .filter(|(at, _)| self.table.counts(*at))
             .map(|(at, row)| {
                 bytes.clear();
                 if let Some(ids) = &self.ids {
@@ -314,25 +322,36 @@ impl OwnResponses {
         prints
     }
 
-    /// The students as the ledger compares them, whatever the items of a study: by id, and by how often each answer was given to
-    /// each item. One column says how many students there are, one how often each weight occurs, and one the sizes of groups.
+    /// The students who count, as the ledger compares them, whatever the items of a study: by id, and by how often each answer was
+    /// given to each item and, where there are ids, by whom. One column says how many students there are, one how often each
+    /// weight occurs, and one the sizes of groups.
     pub(super) fn students(&self, plan: &StudyPlan, salt: &[u8; 32]) -> Students {
         let print = |kind: &str, parts: [&[u8]; 2]| {
             row_fingerprint(salt, &[kind.as_bytes(), b"\0", parts[0], b"\0", parts[1]].concat())
         };
-        let ids = self.ids.iter().flatten().map(|id| print("id", [id.as_bytes(), b""])).collect();
         let items: Vec<u64> =
             plan.items.iter().map(|item| print("item", [item.name.as_bytes(), b""])).collect();
-        let answers = self.as_read().rows().flat_map(|row| {
+        let (student, weight, group) =
+            (print("student", [b"", b""]), print("weights", [b"", b""]), print("groups", [b"", b""]));
+        let (mut ids, mut cells, mut who) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, row) in self.as_read().rows().enumerate().filter(|(at, _)| self.table.counts(*at)) {
+            let from = cells.len();
             let given = items.iter().zip(row).filter(|(_, code)| **code != MISSING);
-            given.map(|(item, code)| (*item, print("answer", [&item.to_le_bytes(), &[*code]])))
-        });
-        let everybody = (0..self.table.students()).map(|_| (print("student", [b"", b""]), 0));
-        let weights = self.table.weights().unwrap_or_default().iter();
-        let weights =
-            weights.map(|w| (print("weights", [b"", b""]), print("weight", [&w.to_le_bytes(), b""])));
-        let groups = self.table.groups().unwrap_or_default().iter();
-        let groups = groups.map(|g| (print("groups", [b"", b""]), print("group", [&[*g], b""])));
-        Students::new(ids, answers.chain(everybody).chain(weights).chain(groups))
+            cells.extend(given.map(|(item, code)| (*item, print("answer", [&item.to_le_bytes(), &[*code]]))));
+            // Everybody has a weight, so that a plan with weights is compared with one without.
+            let own = self.table.weights().map_or(1.0, |weights| weights[at]);
+            cells.push((weight, print("weight", [&own.to_le_bytes(), b""])));
+            cells.extend(self.table.groups().map(|groups| (group, print("group", [&[groups[at]], b""]))));
+            cells.push((student, 0));
+            if let Some(id) = self.ids.as_ref().map(|ids| ids[at].as_bytes()) {
+                ids.push(print("id", [id, b""]));
+                who.extend(
+                    cells[from..]
+                        .iter()
+                        .map(|(column, value)| (*column, print("who", [&value.to_le_bytes(), id]))),
+                );
+            }
+        }
+        Students::new(ids, cells).with_who(who)
     }
 }

@@ -107,6 +107,8 @@ impl<T: Transport> Agent<T> {
         if study.terms.mode == Mode::Private && own.table.weights().is_some() {
             return Err(AgentError::PrivateWeights);
         }
+        // Everything that is declared, noted and summed is about the same students.
+        let own = own.with_open_groups(&policy);
         let lock = study.folder.lock()?;
         check_ledger(home)?;
         check_journal(home, &study.folder)?;

@@ -1,6 +1,7 @@
 //! Who students and sites are, from study to study: names, keys, calls, and records that are missed.
 
 use super::*;
+use fedirt_model::responses::MISSING;
 use fedirt_model::statistics::Mode;
 
 /// Calls nobody, but says yes.
@@ -100,6 +101,52 @@ fn the_same_students_are_known_again() {
     let policy = lenient().replace("allow_exact_and_private = false", "allow_exact_and_private = true");
     world.write("north", "policy.toml", &policy);
     world.agent("north").unwrap();
+}
+
+/// A student who is left out of a study (in no group, or of weight 0) has gone: the difference of two studies would be her answers.
+#[test]
+fn students_who_do_not_count_have_gone() {
+    let world = World::new(Mode::Secure);
+    world.enrol();
+    let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+    world.run(&mut agents);
+    drop(agents);
+    let world = next_study(world, "again", Mode::Secure);
+    let (home, study) = (world.home("north"), world.study("north"));
+    let foreseen = |without: usize, by_weight: bool| {
+        let mut own = world.own("north");
+        let students = own.table.students();
+        let table = own.table.clone();
+        own.table = if by_weight {
+            table.with_weights((0..students).map(|at| f64::from(u8::from(at >= without))).collect()).unwrap()
+        } else {
+            let group = |at| if at < without { MISSING } else { u8::from(at % 2 == 0) };
+            table.with_groups((0..students).map(group).collect()).unwrap()
+        };
+        foreseen(&home, &study, &own, "north").unwrap()
+    };
+    for by_weight in [true, false] {
+        let refused = foreseen(1, by_weight).expect("a refusal").to_string();
+        assert!(refused.contains("students") && refused.contains("bank"), "{refused}");
+        assert_eq!(foreseen(0, by_weight).map(|refusal| refusal.to_string()), None);
+        assert_eq!(foreseen(20, by_weight).map(|refusal| refusal.to_string()), None);
+    }
+}
+
+/// A `secure` study's folder from a back-up has forgotten cohorts and points: sums of another cohort would show a site.
+#[test]
+fn a_secure_folder_that_was_set_back_is_refused() {
+    let world = World::new(Mode::Secure);
+    world.enrol();
+    let mut agents: Vec<_> = SITES.iter().map(|site| world.agent(site).unwrap()).collect();
+    let journal = "studies/bank/journal.jsonl";
+    let backup = world.read("north", journal);
+    world.run(&mut agents);
+    drop(agents);
+    check_journal(&world.home("north"), &world.study("north").folder).unwrap();
+    world.write("north", journal, &backup);
+    let error = world.agent("north").unwrap_err().to_string();
+    assert!(error.contains("set back"), "{error}");
 }
 
 #[test]

@@ -135,6 +135,8 @@ pub struct ExactRelease {
     /// Whether the officer has accepted that an ε was promised to these students before, which exact sums undo. Entries of
     /// earlier versions do not say.
     pub after_private_releases: Option<bool>,
+    /// Hash of the question, as the study's journal has it. Entries of earlier versions have none.
+    pub question: Option<[u8; 32]>,
     /// The time, as text.
     pub time: Label,
 }

@@ -45,11 +45,11 @@ impl ExactRelease {
         self.cohort.iter().zip(&self.members).map(known).collect()
     }
 
-    /// How many students have changed since an earlier release, at least. None: the earlier one was entered by a version that
+    /// The fewest students that have changed since an earlier release, by any measure that sees a change. None: the earlier one was entered by a version that
     /// noted rows over the items of its plan alone, and these rows are all others.
     fn changed_since(&self, earlier: &Self) -> Option<usize> {
         match (&earlier.students, &self.students) {
-            (Some(before), Some(now)) => Some(before.changed(now)),
+            (Some(before), Some(now)) => Some(before.fewest_changed(now)),
             _ if earlier.study != self.study && shared(&earlier.rows, &self.rows) == 0 => {
                 (earlier.rows.is_empty() || self.rows.is_empty() || self.students.is_none())
                     .then(|| symmetric_difference(&earlier.rows, &self.rows))

@@ -244,6 +244,12 @@ impl Ledger {
         self.debited.keys().filter(of_study).map(|(_, _, round, attempt)| (*round, *attempt))
     }
 
+    /// The questions of a study that exact sums answered, where its lines name them.
+    pub fn questions_of(&self, study: &StudyId) -> impl Iterator<Item = [u8; 32]> {
+        let of_study = move |release: &&ExactRelease| release.study == *study;
+        self.exact.iter().map(|(_, release)| release).filter(of_study).filter_map(|release| release.question)
+    }
+
     /// Other populations under which some of these rows are known, with the most that one of their lines shares.
     pub fn other_names(&self, population: &Label, rows: &[u64]) -> BTreeMap<&Label, usize> {
         let mut sorted = rows.to_vec();

@@ -53,6 +53,7 @@ fn exact(name: &str, sites: &str, rows: std::ops::Range<u64>) -> ExactRelease {
         students: None,
         members: Vec::new(),
         after_private_releases: None,
+        question: None,
         time: label("2026-11-03"),
     }
 }
@@ -442,7 +443,8 @@ proptest! {
                 population: label(&population), study: study(&name), mode,
                 statistics: statistics.iter().map(label).collect(),
                 cohort: sites.iter().map(|s| SiteId::try_from(s.as_str()).unwrap()).collect(),
-                rows, students: None, members: Vec::new(), after_private_releases: None, time: label(&time),
+                rows, students: None, members: Vec::new(), after_private_releases: None,
+                question: (numbers.0 % 2 == 1).then_some([numbers.1 as u8; 32]), time: label(&time),
             }),
         ];
         let mut ledger = Ledger::new();

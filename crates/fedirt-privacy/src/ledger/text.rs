@@ -8,7 +8,7 @@
 //! debit    population study round attempt cohort question (mu_squared | order divergence) eta kappa
 //!          after_exact_releases time (rows | rows_of) [students | students_of]     question = 64 hexadecimal digits
 //! exact    population study mode [n_min colluders] statistics cohort time (rows | rows_of)
-//!          [(students | students_of) keys after_private_releases]
+//!          [(students | students_of) keys after_private_releases] [question]
 //! ```
 //!
 //! Names have no tabs and no line breaks. In lists, commas separate; a comma within a name is `\,`, a backslash
@@ -118,6 +118,9 @@ pub(super) fn body(entry: &LedgerEntry, ledger: &Ledger) -> String {
                 put_students(&mut body, students, ledger);
                 body.put("keys", list(release.members.iter().map(key)));
                 body.put("after_private_releases", after);
+            }
+            if let Some(question) = &release.question {
+                body.put("question", Hex(question));
             }
             body.0
         }
@@ -305,6 +308,8 @@ pub(super) fn parse(body: &str, ledger: &Ledger) -> Result<LedgerEntry, LineErro
                 .next_is("after_private_releases")
                 .then(|| fields.parse("after_private_releases"))
                 .transpose()?,
+            question: (fields.next_is("question").then(|| fields.parse::<Head>("question")).transpose()?)
+                .map(|question| *question.as_bytes()),
         })),
         other => Err(unknown("kind", other)),
     }

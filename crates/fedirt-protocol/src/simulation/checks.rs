@@ -203,6 +203,7 @@ mod tests {
             rows: vec![1],
             students: None,
             after_private_releases: None,
+            question: None,
             time: label("t"),
         };
         Ledger::new().propose(LedgerEntry::Exact(release)).expect("a first entry").text()

@@ -104,6 +104,7 @@ impl Release {
             cohort: cohort.collect::<Result<BTreeSet<_>, _>>()?,
             members: self.keys.iter().map(|&(key, verified)| Member { key, verified }).collect(),
             after_private_releases: students.is_some().then_some(exact_and_private),
+            question: Some(self.question),
             rows,
             students,
             time,
