@@ -67,6 +67,9 @@ allow_exact_and_private = false
 # students even if all other sites work with the coordinator.
 least_own_noise = 0.02
 
+# Largest epsilon of a private study. Beyond about 10 it promises a student next to nothing.
+largest_epsilon = 10.0
+
 # "once": joining a study approves its rounds, within the limits above. "each_round": every round waits for you.
 approval = "once"
 

@@ -215,7 +215,9 @@ pub fn noise(terms: &Terms, plan: &PrivatePlan, stage: usize) -> Result<Noise, P
     let private = terms.private.as_ref().ok_or(PrivateRefusal::NoTerms)?;
     let (epsilon, delta) = private.continuous_budget()?;
     let (inner, whole) = ((epsilon.value(), delta.value()), (private.epsilon, private.delta));
-    if !shares.noise().keeps(ROUND_SHARES.len() as u32, inner, whole)? {
+    // The cheapest question may be asked several times before the budget is spent.
+    let cheapest = ROUND_SHARES.iter().copied().fold(f64::INFINITY, f64::min);
+    if !shares.noise().keeps((1.0 / cheapest) as u32, inner, whole)? {
         return Err(PrivateRefusal::Integers);
     }
     Ok(Noise { lattice, shares, mu_squared: sigma.powi(-2), sites })

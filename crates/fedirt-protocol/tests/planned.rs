@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::lab::{Lab, altered, terms, turn_of};
+use common::lab::{BenchSite, Lab, altered, terms, turn_of};
 use common::{Random, answers, table};
 use fedirt_model::design::Design;
 use fedirt_model::exchange::{Effects, Point, Request};
@@ -296,4 +296,21 @@ fn what_was_asked_is_remembered_after_a_restart() {
     let last = turn_of(&first.notice).expect("a turn");
     let again = another_round(&mut lab, &first, |_| {});
     assert_eq!(refusal(&mut lab, &again), Refusal::AskedBefore("diagnose", last));
+}
+
+/// A plan may expect a hundred thousand students and list items that nobody gives: what counts is what is declared and asked.
+#[test]
+fn small_sums_are_refused_whatever_the_plan_expected() {
+    let mut lab = lab(1);
+    lab.sites[0] = BenchSite::strict(&lab.terms, 0, Policy::default(), tables().remove(0));
+    lab.sites[0].machine.introduce();
+    for message in lab.sites[0].outputs() {
+        lab.tell(0, &message).expect("a declaration again");
+    }
+    for _ in 0..40 {
+        lab.turn(&[0, 1, 2, 3]);
+    }
+    let small = |refusal: &Refusal| matches!(refusal, Refusal::Policy(PolicyRefusal::SmallSums { .. }));
+    assert!(lab.sites[0].refusals.iter().any(small), "{:?}", lab.sites[0].refusals);
+    assert!(lab.sites[0].debits.is_empty(), "nothing was released");
 }

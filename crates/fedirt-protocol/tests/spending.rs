@@ -268,3 +268,15 @@ fn an_attempt_with_another_cohort_is_charged_and_freshly_noised() {
     assert!(correlation.abs() < 5.0 / n.sqrt(), "{correlation}");
     assert!(first.iter().zip(&second).all(|(x, y)| x != y));
 }
+
+/// "Private" with an ε of a million would be exact sums under another name.
+#[test]
+fn an_epsilon_that_promises_nothing_is_refused() {
+    let mut terms = private_terms(4);
+    for (epsilon, refused) in [(1.0, false), (10.0, false), (10.5, true), (1e6, true)] {
+        terms.private.as_mut().expect("a private plan").epsilon = epsilon;
+        let refusals = Policy::default().check_plan(&terms, 100, false);
+        let named = refusals.iter().any(|refusal| matches!(refusal, PolicyRefusal::Epsilon { .. }));
+        assert_eq!(named, refused, "{epsilon}: {refusals:?}");
+    }
+}

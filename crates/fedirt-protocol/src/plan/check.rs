@@ -13,7 +13,10 @@ use fedirt_model::quadrature::Weighting;
 use fedirt_model::statistics::Mode;
 use fedirt_privacy::accountant::{Delta, Epsilon};
 use fedirt_privacy::secure::{Protection, SiteId, StudyId, Thresholds, has_unseen};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most booklets of a plan: every two of them are compared.
+const MOST_BOOKLETS: usize = 500;
 
 /// How many items of its own each of two booklets needs, by the size of the smaller one: a third of them, and at least two.
 fn least_apart(size: usize) -> usize {
@@ -41,6 +44,8 @@ impl StudyPlan {
         }
         let named = self.items.iter().map(|item| (PlanField::Items, "item", &item.name));
         let named = named.chain(self.booklets.iter().map(|b| (PlanField::Booklets, "booklet", &b.name)));
+        let groups = self.groups.iter().flat_map(|groups| groups.names.iter().chain([&groups.question]));
+        let named = named.chain(groups.map(|text| (PlanField::Groups, "groups", text)));
         for (field, kind, name) in named.filter(|(_, _, name)| has_unseen(name)) {
             problems.push(field.wrong(format!(
                 "{kind} {name:?}: control characters, and those that turn the direction of a text, are not allowed in names"
@@ -294,23 +299,45 @@ impl StudyPlan {
         if self.items.iter().any(|item| item.fixed.is_some()) {
             problems.push(PlanField::Items.wrong("item: private knows no fixed items"));
         }
-        for (one, other) in self.booklets.iter().flat_map(|a| self.booklets.iter().map(move |b| (a, b))) {
-            let own = one.items.iter().filter(|item| !other.items.contains(item)).count();
-            let least = least_apart(one.items.len().min(other.items.len()));
-            if one.name != other.name && own < least {
-                // Rows are counted by the booklet that holds most of their answers: skipped items must not move them.
-                problems.push(PlanField::Booklets.wrong(format!(
-                    "booklet {:?} has {own} items that {:?} lacks, and {least} are needed: how many rows each booklet has is told exactly, and with booklets so alike it would tell which items students skipped",
-                    one.name, other.name
-                )));
+        self.check_booklets(problems);
+    }
+
+    fn check_booklets(&self, problems: &mut Vec<PlanProblem>) {
+        if self.booklets.len() > MOST_BOOKLETS {
+            problems.push(PlanField::Booklets.wrong(format!(
+                "{} [[booklet]] entries: at most {MOST_BOOKLETS} are possible",
+                self.booklets.len()
+            )));
+            return;
+        }
+        let places: BTreeMap<&str, usize> =
+            (self.items.iter().map(|item| item.name.as_str())).zip(0..).collect();
+        // A bit for each item, so that many booklets of many items are compared quickly.
+        let mut given = vec![vec![0u64; self.items.len().div_ceil(64)]; self.booklets.len()];
+        for (booklet, given) in self.booklets.iter().zip(&mut given) {
+            for item in &booklet.items {
+                match places.get(item.as_str()) {
+                    Some(place) => given[place / 64] |= 1 << (place % 64),
+                    None => problems.push(
+                        PlanField::Booklets
+                            .wrong(format!("booklet {:?}: there is no item {item:?}", booklet.name)),
+                    ),
+                }
             }
         }
-        for booklet in &self.booklets {
-            for item in booklet.items.iter().filter(|name| !self.items.iter().any(|i| i.name == **name)) {
-                problems.push(
-                    PlanField::Booklets
-                        .wrong(format!("booklet {:?}: there is no item {item:?}", booklet.name)),
-                );
+        let size = |given: &[u64]| given.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
+        for (one, here) in self.booklets.iter().zip(&given) {
+            for (other, there) in self.booklets.iter().zip(&given).filter(|(other, _)| other.name != one.name)
+            {
+                let own = here.iter().zip(there).map(|(a, b)| (a & !b).count_ones() as usize).sum::<usize>();
+                let least = least_apart(size(here).min(size(there)));
+                if own < least {
+                    // Rows are counted by the booklet that holds most of their answers: skipped items must not move them.
+                    problems.push(PlanField::Booklets.wrong(format!(
+                        "booklet {:?} has {own} items that {:?} lacks, and {least} are needed: how many rows each booklet has is told exactly, and with booklets so alike it would tell which items students skipped",
+                        one.name, other.name
+                    )));
+                }
             }
         }
     }

@@ -36,6 +36,10 @@ const FIRST_FORMAT: &str = "fedirt.plan/1";
 
 /// Longest plan that is read.
 pub const MAX_BYTES: usize = 4 << 20;
+/// With so few items, or fewer, exact sums may tell the pooled rows (see SECURITY.md).
+pub const FEW_ITEMS: usize = 12;
+/// With fewer students they may, too.
+pub const FEW_STUDENTS: u64 = 1000;
 
 /// A plan as it is written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -567,7 +571,8 @@ impl StudyPlan {
 
     /// Whether the pooled rows may be inferred from exact sums: few items or few students (see SECURITY.md).
     pub fn pooled_rows_may_be_inferred(&self) -> bool {
-        self.mode != Mode::Private && (self.items.len() <= 12 || self.cohort.expected_students < 1000)
+        let expected = self.cohort.expected_students;
+        self.mode != Mode::Private && (self.items.len() <= FEW_ITEMS || expected < FEW_STUDENTS)
     }
 
     /// Whether a coordinator that computes may infer from the sums of `secure` which rows belong to the same site: with site

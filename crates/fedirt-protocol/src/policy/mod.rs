@@ -11,6 +11,7 @@ pub(crate) use points::coordinates;
 pub use refusal::{BeyondLimits, Differs, PolicyRefusal};
 
 use crate::message::Turn;
+use crate::plan::{FEW_ITEMS, FEW_STUDENTS};
 use crate::terms::{Terms, most_exchanges};
 use fedirt_model::exchange::{Effects, Request};
 use fedirt_model::items::{MODELS, default_model, name_in_first_format};
@@ -75,6 +76,8 @@ pub struct Policy {
     /// Smallest share of a private study's noise that this site makes itself, as a part of the variance that ε asks for:
     /// what is left to its students if all others work with the coordinator.
     pub least_own_noise: f64,
+    /// Largest ε of a private study: beyond about 10 it promises a student next to nothing.
+    pub largest_epsilon: f64,
     /// How the officer wants to be asked.
     pub approval: Approval,
     /// Whether the roster of sites and keys is taken on the coordinator's word: a coordinator could then play every
@@ -104,6 +107,7 @@ impl Default for Policy {
             fewest_in_group: 10,
             allow_exact_and_private: false,
             least_own_noise: 0.02,
+            largest_epsilon: 10.0,
             approval: Approval::Once,
             trust_roster_from_coordinator: false,
         }
@@ -131,6 +135,7 @@ impl Policy {
             fewest_in_group: 0,
             allow_exact_and_private: true,
             least_own_noise: 0.0,
+            largest_epsilon: f64::INFINITY,
             trust_roster_from_coordinator: true,
             ..Self::default()
         }
@@ -185,7 +190,21 @@ impl Policy {
             refusals.push(PolicyRefusal::Risk("effects_by_name"));
         }
         refusals.extend(self.check_own_noise(terms, terms.sites.len()).err());
+        if let Some(private) = &terms.private
+            && !(private.epsilon <= self.largest_epsilon)
+        {
+            refusals.push(PolicyRefusal::Epsilon { plan: private.epsilon, own: self.largest_epsilon });
+        }
         refusals
+    }
+
+    /// Whether exact sums about so many students and items may be told, as declared and asked: what the plan expected is the
+    /// coordinator's word.
+    pub fn check_size(&self, students: u64, items: usize) -> Result<(), PolicyRefusal> {
+        if !self.allow_pooled_rows_inferred && (students < FEW_STUDENTS || items <= FEW_ITEMS) {
+            return Err(PolicyRefusal::SmallSums { students, items });
+        }
+        Ok(())
     }
 
     /// How often this site answers at most in a study: by the plan's limit or by its own, whichever is lower.

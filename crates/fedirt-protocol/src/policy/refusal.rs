@@ -1,6 +1,7 @@
 //! What a site's own rules refuse, with the numbers that an officer needs to judge it.
 
 use crate::message::Turn;
+use crate::plan::{FEW_ITEMS, FEW_STUDENTS};
 use fedirt_model::questions::{Malformed, Unplanned};
 
 /// What of a question differs from the plan.
@@ -190,4 +191,22 @@ pub enum PolicyRefusal {
     /// What the officers must consent to.
     #[error("the plan says {0}, and this site's policy does not allow it")]
     Risk(&'static str),
+    /// An ε that promises next to nothing.
+    #[error("the plan's epsilon is {plan}, and this site takes part up to {own} (largest_epsilon)")]
+    Epsilon {
+        /// The plan's.
+        plan: f64,
+        /// This site's.
+        own: f64,
+    },
+    /// Exact sums about few students or few items, whatever the plan expected.
+    #[error(
+        "the sums would be about {students} students and {items} items, from which rows may be inferred: this site's policy asks for {FEW_STUDENTS} students and more than {FEW_ITEMS} items (allow_pooled_rows_inferred)"
+    )]
+    SmallSums {
+        /// Students that the sites of the cohort have declared.
+        students: u64,
+        /// Items of the question.
+        items: usize,
+    },
 }

@@ -84,7 +84,9 @@ impl SiteShell {
 
     fn start(&mut self) {
         let identity = Identity::from_secret(&self.secret);
-        let policy = Policy { modes: vec![self.terms.mode], ..Policy::default() };
+        // Worlds are small.
+        let policy =
+            Policy { modes: vec![self.terms.mode], allow_pooled_rows_inferred: true, ..Policy::default() };
         let mut machine =
             SiteMachine::new(self.name.clone(), identity, self.terms.clone(), policy, self.table.clone())
                 .expect("a declaration");

@@ -102,6 +102,14 @@ impl SiteMachine {
         {
             return Err(Refusal::OlderRoster { got: roster.edition(), pinned: pinned.roster.edition() });
         }
+        // Cohorts are compared by name within a study: another key under a known name would be another site in the same cohort.
+        if let Some(pinned) = self.pinned.as_ref().filter(|_| self.past.releases() > 0) {
+            let moved =
+                |site: &SiteId| pinned.roster.key(site).is_some_and(|key| roster.key(site) != Some(key));
+            if pinned.roster.entries().keys().any(|site| roster.key(site).is_some() && moved(site)) {
+                return Err(Refusal::Mismatch("a site has another key than when sums were first released"));
+            }
+        }
         if roster.entries().keys().any(|site| !self.terms.sites.contains_key(site)) {
             return Err(Refusal::Mismatch("the roster has sites that the plan does not name"));
         }

@@ -73,6 +73,7 @@ impl SiteMachine {
                 self.past.check_times(&self.terms, turn, request, &cohort)?;
                 if self.terms.mode == Mode::Secure {
                     let pinned = self.pinned.as_ref().ok_or(Refusal::NoRoster(turn))?;
+                    self.policy.check_size(told.bounds.students, request.design.len())?;
                     self.past.check(&self.terms, &pinned.declarations, turn, request, &cohort)?;
                     pinned.check_weights(request, &cohort)?;
                     pinned.check_givers(&self.terms, request, &cohort)?;

@@ -189,10 +189,10 @@ impl Refusal {
         }
     }
 
-    /// Whether a site that was asked this answers nothing more in the study. The refusal depends on whether its own answers
-    /// use an item: asked about one item after the other, it would tell that of each.
+    /// Whether a site that was asked this answers nothing more in the study. These refusals depend on its own answers: whether they
+    /// use an item, or whether a sum over them is beyond its bound. Asked again and again, it would tell that of each.
     pub(super) fn ends_the_study(&self) -> bool {
-        matches!(self, Self::OtherItems)
+        matches!(self, Self::OtherItems | Self::Encoding(_))
     }
 
     /// Whether an old message was repeated, as networks do.

@@ -77,7 +77,13 @@ pub(crate) struct BenchSite {
 }
 
 impl BenchSite {
+    /// A site whose officer has agreed to small studies: a bench is small.
     pub(crate) fn new(terms: &Terms, k: usize, policy: Policy, table: ResponseTable) -> Self {
+        Self::strict(terms, k, Policy { allow_pooled_rows_inferred: true, ..policy }, table)
+    }
+
+    /// A site with exactly this policy.
+    pub(crate) fn strict(terms: &Terms, k: usize, policy: Policy, table: ResponseTable) -> Self {
         let mut random = ChaCha20Rng::seed_from_u64(50 + k as u64);
         let identity = Identity::generate(&mut random);
         let machine = SiteMachine::new(id(k), identity, terms.clone(), policy, table).expect("a sound test");

@@ -85,6 +85,11 @@ impl ExpectedTables {
         let cells = design.cells();
         let mut answers = vec![0.0; students.len() * cells];
         for (score, n) in students.iter().enumerate().filter(|(_, n)| **n > 0.0) {
+            // At parameters that rule a score out nothing is expected of those who have it; a site that could not answer would tell
+            // that it has some.
+            if chances.score[score] <= 0.0 {
+                continue;
+            }
             for (cell, joint) in chances.joint.iter().enumerate() {
                 answers[score * cells + cell] = n * joint[score] / chances.score[score];
             }
