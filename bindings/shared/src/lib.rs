@@ -42,6 +42,6 @@ pub use options::{Fields, OptionProblem, Options};
 pub use pictures::{PICTURES, picture};
 pub use plan::planned;
 pub use run::{Tables, calibrate, checked, fit_of, likelihood, reading, scored, scored_again};
-pub use sensitivity::sensitivity;
+pub use sensitivity::{Varied, sensitivity};
 pub use simulated::{Simulated, redrawn, simulated};
 pub use watched::{Unwatched, Watcher, watched};

@@ -11,14 +11,25 @@ use fedirt::{Fit, FitMode, Input, Moved, SensitivityTable};
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
 
-/// Fits with and without, side by side: the fits, the items in each of them, and what was not done and why. The options are those of
-/// a calibration, and `vary` (`dependence`, `sites`; both where nothing is said).
+/// Fits with and without, side by side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Varied {
+    /// A row per fit.
+    pub fits: Frame,
+    /// The items in each of them beside those of the fit as it is.
+    pub items: Frame,
+    /// What was not done, and why.
+    pub notes: Vec<String>,
+}
+
+/// Fits with and without what may matter. The options are those of a calibration, and `vary` (`dependence`, `sites`; both where
+/// nothing is said).
 pub fn sensitivity(
     answers: Vec<Input<'static>>,
     tables: Tables,
     options: &Options,
     watcher: &mut dyn Watcher,
-) -> Result<([(&'static str, Frame); 2], Vec<String>), Failure> {
+) -> Result<Varied, Failure> {
     let (responses, fitting, threads, varied) = opened(answers, tables, options, rules::varied)?;
     if matches!(fitting.mode, FitMode::Private(_)) {
         let (option, reason) = ("mode", "each of several fits would cost privacy");
@@ -27,7 +38,7 @@ pub fn sensitivity(
     let found = watched(threads, watcher, move |_| {
         Ok(fedirt::sensitivity(&responses, &fitting, &varied, &mut UnwrapErr(SysRng))?)
     })?;
-    Ok(([("fits", fits(&found)), ("items", items(&found))], found.notes))
+    Ok(Varied { fits: fits(&found), items: items(&found), notes: found.notes })
 }
 
 /// The item that moves most, by how many standard errors.

@@ -2,9 +2,9 @@
 
 use fedirt::{Column, Columns, Input};
 use fedirt_bindings::{
-    Cells, Failure, Frame, Kind, Options, PICTURES, Tables, TraceEntry, Unwatched, Watcher, calibrate,
-    checked, compared, covariance, curves_table, fit_table, likelihood, picture, planned, redrawn, scored,
-    scored_again, scores_frame, sensitivity, simulated, summary_text,
+    Cells, Failure, Frame, Kind, Options, PICTURES, Tables, TraceEntry, Unwatched, Varied, Watcher,
+    calibrate, checked, compared, covariance, curves_table, fit_table, likelihood, picture, planned, redrawn,
+    scored, scored_again, scores_frame, sensitivity, simulated, summary_text,
 };
 
 fn options(text: &str) -> Options {
@@ -157,7 +157,7 @@ fn items_and_sites_count_as_they_are_told() {
 #[test]
 fn sensitivity_is_tables() {
     let given = options(r#"{"site": "site", "id": "id", "model": "rasch", "vary": ["sites"]}"#);
-    let ([(_, fits), (_, items)], notes) =
+    let Varied { fits, items, notes } =
         sensitivity(answers(), Tables::default(), &given, &mut Unwatched).expect("fits");
     assert!(notes.is_empty());
     assert_eq!(numbers(&fits, "largest_change_in_se")[0], None, "the fit as it is");

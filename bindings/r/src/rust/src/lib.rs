@@ -56,9 +56,9 @@ fn r_sensitivity(answers: List, about_items: List, options: &str) -> Robj {
         let mut watching = watch::Watching::new(().into());
         let (inputs, tables) = (inputs(&answers)?, tables(&about_items)?);
         let options = Options::from_json(options)?;
-        let (frames, notes) = fedirt_bindings::sensitivity(inputs, tables, &options, &mut watching)?;
-        let [fits, items] = frames.map(|(_, frame)| frame::columns(frame));
-        Ok(list!(fits = fits, items = items, notes = notes).into())
+        let found = fedirt_bindings::sensitivity(inputs, tables, &options, &mut watching)?;
+        let [fits, items] = [found.fits, found.items].map(frame::columns);
+        Ok(list!(fits = fits, items = items, notes = found.notes).into())
     })
 }
 
