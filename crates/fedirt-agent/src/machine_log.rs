@@ -137,7 +137,7 @@ impl MachineLog {
                 question_sha256: HEXLOWER.encode(question),
                 mu_squared: *mu_squared,
             },
-            SiteEvent::Released(release) => JournalEvent::Released(release.clone()),
+            SiteEvent::Released(release) => JournalEvent::Released((**release).clone()),
             SiteEvent::Upload { turn, message } => {
                 let bytes = codec::encode(message)?;
                 self.folder.replace(&in_secrets(&upload_name(*turn)), &bytes, Readers::Owner)?;
@@ -198,7 +198,7 @@ impl MachineLog {
                     let question = question.ok_or_else(|| broken("the question's hash is no hash"))?;
                     events.push(SiteEvent::Committed { turn: *turn, question, mu_squared: *mu_squared });
                 }
-                JournalEvent::Released(release) => events.push(SiteEvent::Released(release.clone())),
+                JournalEvent::Released(release) => events.push(SiteEvent::Released(Box::new(release.clone()))),
                 JournalEvent::Upload { turn, sha256, .. } if needed.upload == Some(*turn) => {
                     let bytes = self.side_file(&upload_name(*turn), sha256)?;
                     let message: ToCoordinator =

@@ -170,7 +170,7 @@ mod tests {
 
     fn disk(round: u32) -> Vec<SiteEvent> {
         let turn = Turn { round, attempt: 1 };
-        vec![SiteEvent::Released(release(round, 3)), SiteEvent::Upload { turn, message: upload(round, 1) }]
+        vec![SiteEvent::Released(Box::new(release(round, 3))), SiteEvent::Upload { turn, message: upload(round, 1) }]
     }
 
     fn release(round: u32, sites: usize) -> Release {
@@ -253,7 +253,7 @@ mod tests {
             let sums = Sums::Plain(vec![1]);
             let message = ToCoordinator::Upload { turn, sums, by_name: Vec::new() };
             let released = Release { turn, ..release(1, 3) };
-            let disk = [SiteEvent::Released(released), SiteEvent::Upload { turn, message: message.clone() }];
+            let disk = [SiteEvent::Released(Box::new(released)), SiteEvent::Upload { turn, message: message.clone() }];
             let mut witness = Witness::new(&terms);
             witness.sent(&site, &message, &disk, &paid_once());
             assert_eq!(witness.broken.is_none(), paid, "{:?}", witness.broken);
@@ -287,8 +287,8 @@ mod tests {
 
         let terms = terms(Kind { mode: Mode::Secure, sites: 5, max_rounds: ENOUGH_ROUNDS }, OnLoss::Wait);
         let mut chain = Witness::new(&terms);
-        chain.persisted(&site, &SiteEvent::Released(release(1, 5)));
-        chain.persisted(&site, &SiteEvent::Released(release(2, 4)));
+        chain.persisted(&site, &SiteEvent::Released(Box::new(release(1, 5))));
+        chain.persisted(&site, &SiteEvent::Released(Box::new(release(2, 4))));
         assert!(chain.broken.is_some_and(|rule| rule.contains("left the chain")));
     }
 }

@@ -36,14 +36,27 @@ impl Asked {
     }
 }
 
-/// The limited questions that were answered, with the turn, the cohort and the points.
+/// A limited question that was answered.
+struct AnsweredOnce {
+    turn: Turn,
+    cohort: BTreeSet<SiteId>,
+    asked: Asked,
+    points: Vec<Vec<f64>>,
+}
+
+/// The limited questions that were answered, in their order.
 #[derive(Default)]
-pub(super) struct Answered(Vec<(Turn, BTreeSet<SiteId>, Asked, Vec<Vec<f64>>)>);
+pub(super) struct Answered(Vec<AnsweredOnce>);
 
 impl Answered {
     pub(super) fn add(&mut self, cohort: &BTreeSet<SiteId>, release: &Release) {
         if let Some(asked) = &release.asked {
-            self.0.push((release.turn, cohort.clone(), asked.clone(), release.points.clone()));
+            self.0.push(AnsweredOnce {
+                turn: release.turn,
+                cohort: cohort.clone(),
+                asked: asked.clone(),
+                points: release.points.clone(),
+            });
         }
     }
 
@@ -58,17 +71,17 @@ impl Answered {
     ) -> Result<(), Refusal> {
         let name = request.ask.name();
         let earlier: Vec<_> = (self.0.iter())
-            .filter(|(last, sites, asked, _)| *last != turn && sites == cohort && asked.question == name)
+            .filter(|last| last.turn != turn && last.cohort == *cohort && last.asked.question == name)
             .collect();
         let last = earlier.last();
         match times(terms, request, cohort.len())? {
             Times::EachRound => Ok(()),
-            Times::Once => last.map_or(Ok(()), |(last, ..)| Err(Refusal::AskedBefore(name, *last))),
+            Times::Once => last.map_or(Ok(()), |last| Err(Refusal::AskedBefore(name, last.turn))),
             Times::Passes { most, .. } if earlier.len() >= most => {
-                let turn = last.map_or(turn, |(last, ..)| *last);
+                let turn = last.map_or(turn, |last| last.turn);
                 Err(Refusal::AskedBefore(name, turn))
             }
-            Times::Passes { pass, .. } => check_pass(name, request, &pass, last.map(|(_, _, a, p)| (a, p))),
+            Times::Passes { pass, .. } => check_pass(name, request, &pass, last.copied()),
         }
     }
 }
@@ -77,11 +90,11 @@ fn check_pass(
     name: &'static str,
     request: &Request,
     pass: &Pass,
-    before: Option<(&Asked, &Vec<Vec<f64>>)>,
+    before: Option<&AnsweredOnce>,
 ) -> Result<(), Refusal> {
     let here: Vec<Vec<f64>> = request.points().iter().map(|psi| policy::coordinates(request, psi)).collect();
-    let elsewhere = before.is_some_and(|(_, points)| *points != here);
-    if elsewhere || !pass.follows(request, before.map(|(asked, _)| asked.about.as_slice())) {
+    let elsewhere = before.is_some_and(|before| before.points != here);
+    if elsewhere || !pass.follows(request, before.map(|before| before.asked.about.as_slice())) {
         return Err(Refusal::OtherPass(name));
     }
     Ok(())

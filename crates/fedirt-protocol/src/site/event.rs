@@ -82,7 +82,7 @@ pub enum SiteEvent {
         mu_squared: f64,
     },
     /// Numbers are about to leave: written before the upload.
-    Released(Release),
+    Released(Box<Release>),
     /// The upload, before it is sent: resent byte for byte. The round's secret is not needed any more.
     Upload {
         /// Of which turn.

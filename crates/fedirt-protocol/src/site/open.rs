@@ -143,7 +143,7 @@ impl SiteMachine {
         };
         // Made anew, as the answer tells the site its own effect where the round tells it at all.
         let release = self.release(opening)?;
-        self.persist(SiteEvent::Released(release))?;
+        self.persist(SiteEvent::Released(Box::new(release)))?;
         let answer = ToCoordinator::Upload { turn, sums, by_name };
         self.persist(SiteEvent::Upload { turn, message: answer.clone() })?;
         self.send(answer);
