@@ -198,7 +198,9 @@ impl MachineLog {
                     let question = question.ok_or_else(|| broken("the question's hash is no hash"))?;
                     events.push(SiteEvent::Committed { turn: *turn, question, mu_squared: *mu_squared });
                 }
-                JournalEvent::Released(release) => events.push(SiteEvent::Released(Box::new(release.clone()))),
+                JournalEvent::Released(release) => {
+                    events.push(SiteEvent::Released(Box::new(release.clone())))
+                }
                 JournalEvent::Upload { turn, sha256, .. } if needed.upload == Some(*turn) => {
                     let bytes = self.side_file(&upload_name(*turn), sha256)?;
                     let message: ToCoordinator =

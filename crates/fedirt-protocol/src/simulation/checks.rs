@@ -170,7 +170,10 @@ mod tests {
 
     fn disk(round: u32) -> Vec<SiteEvent> {
         let turn = Turn { round, attempt: 1 };
-        vec![SiteEvent::Released(Box::new(release(round, 3))), SiteEvent::Upload { turn, message: upload(round, 1) }]
+        vec![
+            SiteEvent::Released(Box::new(release(round, 3))),
+            SiteEvent::Upload { turn, message: upload(round, 1) },
+        ]
     }
 
     fn release(round: u32, sites: usize) -> Release {
@@ -253,7 +256,10 @@ mod tests {
             let sums = Sums::Plain(vec![1]);
             let message = ToCoordinator::Upload { turn, sums, by_name: Vec::new() };
             let released = Release { turn, ..release(1, 3) };
-            let disk = [SiteEvent::Released(Box::new(released)), SiteEvent::Upload { turn, message: message.clone() }];
+            let disk = [
+                SiteEvent::Released(Box::new(released)),
+                SiteEvent::Upload { turn, message: message.clone() },
+            ];
             let mut witness = Witness::new(&terms);
             witness.sent(&site, &message, &disk, &paid_once());
             assert_eq!(witness.broken.is_none(), paid, "{:?}", witness.broken);
