@@ -27,6 +27,7 @@ pub struct JournalEntry {
 }
 
 /// What happened. Secrets and uploads are named by their hashes only.
+#[expect(clippy::large_enum_variant, reason = "a journal is read and written line by line")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum JournalEvent {
