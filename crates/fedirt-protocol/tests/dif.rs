@@ -70,7 +70,8 @@ fn numbers(fit: &Fit) -> Vec<f64> {
         let l = row.logistic.expect("a logistic regression");
         let observed =
             [row.chi2, row.p_adjusted, row.gmh, row.smd_sd, row.score, row.expected_score_difference];
-        let mut out: Vec<f64> = observed.into_iter().map(|x| x.expect("a number")).collect();
+        let told = |(at, x): (usize, Option<f64>)| x.unwrap_or_else(|| panic!("{}: number {at} of {row:?}", row.item));
+        let mut out: Vec<f64> = observed.into_iter().enumerate().map(told).collect();
         out.extend(row.alpha_mh.into_iter().chain(row.se_log_alpha_mh).chain(row.chi2_cc));
         out.extend([l.uniform, l.nonuniform, l.delta_r2_uniform, l.delta_r2_nonuniform]);
         out

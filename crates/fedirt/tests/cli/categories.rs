@@ -162,9 +162,11 @@ fn thin_categories_are_merged_over_all_sites() {
         bench.write(&format!("{name}.csv"), &text);
         bench.write(&format!("hand_{name}.csv"), merged_by_hand(&text));
     }
-    let kept = bench.fit("north.csv south.csv --collapse 20");
+    // Few answers are 4 or 5: the codebook says that they are categories.
+    bench.write("six.csv", "item,categories\ni1,2\ni2,2\ni3,2\ni4,2\ni5,2\nrating,6\n");
+    let kept = bench.fit("north.csv south.csv --codebook six.csv --collapse 20");
     assert_eq!(kept["items"][5]["merged"], serde_json::json!([]));
-    let mut fits = vec![bench.fit("north.csv south.csv --collapse 40")];
+    let mut fits = vec![bench.fit("north.csv south.csv --codebook six.csv --collapse 40")];
     bench.write(
         "book.csv",
         "item,categories,collapse\ni1,2,\ni2,2,\ni3,2,\ni4,2,\ni5,2,\nrating,6,0|1|2|3|4-5\n",
@@ -182,7 +184,7 @@ fn thin_categories_are_merged_over_all_sites() {
         assert_eq!(estimates(fit)[2], estimates(&by_hand)[2]);
     }
     // What was merged is merged again when others are scored.
-    bench.expect(0, "fit north.csv south.csv --collapse 40 --out out");
+    bench.expect(0, "fit north.csv south.csv --codebook six.csv --collapse 40 --out out");
     bench.expect(0, "score out/fit.json north.csv south.csv --out again.csv");
     assert_eq!(bench.read("again.csv"), bench.read("out/scores.csv"));
     let report = bench.read("out/report.html");
@@ -192,7 +194,7 @@ fn thin_categories_are_merged_over_all_sites() {
     );
     // The mapping is the same where sites are masked, of which there must be three; by the answers it is none of a private fit.
     bench.write("west.csv", ratings(1000, 0));
-    let secure = bench.fit("north.csv south.csv west.csv --collapse 40 --secure");
+    let secure = bench.fit("north.csv south.csv west.csv --codebook six.csv --collapse 40 --secure");
     assert_eq!(secure["items"][5]["merged"], fits[0]["items"][5]["merged"]);
     let (_, err) = bench.expect(2, "fit north.csv south.csv --private --epsilon 8 --collapse 40");
     assert!(err.contains("--collapse") && err.contains("collapse"), "{err}");
