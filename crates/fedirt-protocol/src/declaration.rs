@@ -267,6 +267,15 @@ impl Declarations {
         Bounds { students, sites: cohort.len() as u64, largest_weight }
     }
 
+    /// Students of the cohort's sites without as many others as may work with the coordinator, the largest first: these may have
+    /// declared any number.
+    pub fn students_without(&self, colluders: usize, own: &SiteId, cohort: &BTreeSet<SiteId>) -> u64 {
+        let mut others: Vec<u64> =
+            self.of(cohort).filter(|(site, _)| *site != own).map(|(_, d)| d.students).collect();
+        others.sort_unstable_by(|a, b| b.cmp(a));
+        others.iter().skip(colluders).sum::<u64>() + self.get(own).map_or(0, |d| d.students)
+    }
+
     /// Whether a site gives an item of the codebook.
     pub fn gives(&self, site: &SiteId, column: usize) -> bool {
         self.by_site.get(site).and_then(|d| d.codes.get(column)).is_some_and(|codes| !codes.is_empty())

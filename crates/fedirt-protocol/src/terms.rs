@@ -127,7 +127,8 @@ impl Terms {
         };
         match self.masking {
             Masking::Full => None,
-            Masking::Sparse => Sparse::of(sites, colluders),
+            // A coordinator may leave out honest sites, and not those that work with it: the third is one of the plan's sites.
+            Masking::Sparse => Sparse::of(sites, colluders.max(self.sites.len() / 3)),
         }
     }
 

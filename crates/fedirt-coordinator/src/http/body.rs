@@ -26,27 +26,20 @@ pub(super) struct ReadBody {
     /// Given back when the request has been dealt with.
     share: OwnedSemaphorePermit,
     /// The same of the memory for bodies of its address, for large bodies.
-    of_address: Option<OwnedSemaphorePermit>,
+    _of_address: Option<OwnedSemaphorePermit>,
 }
 
-/// Where the memory for a body comes from: from everybody's, and for large bodies from that of its address first.
-struct Memory {
-    everybody: Arc<Semaphore>,
-    of_address: Option<Arc<Semaphore>>,
+async fn take(from: &Arc<Semaphore>, kibibytes: u32) -> Result<OwnedSemaphorePermit, HttpProblem> {
+    from.clone().acquire_many_owned(kibibytes).await.map_err(|_| HttpProblem::unavailable())
 }
 
-impl Memory {
-    /// One more chunk of each. Whoever has used up its own waits without keeping anybody else waiting.
-    async fn chunk(&self) -> Result<(OwnedSemaphorePermit, Option<OwnedSemaphorePermit>), HttpProblem> {
-        let take = async |from: &Arc<Semaphore>| {
-            from.clone().acquire_many_owned(CHUNK).await.map_err(|_| HttpProblem::unavailable())
-        };
-        let own = match &self.of_address {
-            Some(of_address) => Some(take(of_address).await?),
-            None => None,
-        };
-        Ok((take(&self.everybody).await?, own))
-    }
+/// The whole of a large body from the memory of its address: whoever waits for that holds nothing of everybody's.
+async fn of_address(
+    memory: Option<&AddressMemory>,
+    length: usize,
+) -> Result<Option<OwnedSemaphorePermit>, HttpProblem> {
+    let Some(AddressMemory(memory)) = memory else { return Ok(None) };
+    take(memory, u32::try_from(length.div_ceil(1 << 10)).unwrap_or(u32::MAX)).await.map(Some)
 }
 
 /// Reads a body of at most some bytes, whose length the request must say.
@@ -75,16 +68,13 @@ pub(super) async fn read(app: &App, request: Request, most: usize) -> Result<Rea
         if length <= SMALL { app.limits.body_seconds.min(SMALL_SECONDS) } else { app.limits.body_seconds };
     let limit = Duration::from_secs(seconds);
     // Large bodies cannot keep small ones waiting, and pay for what has arrived, not for what was announced.
-    let memory = if length <= SMALL {
-        Memory { everybody: app.small_bodies.clone(), of_address: None }
-    } else {
-        let of_address = request.extensions().get::<AddressMemory>().map(|AddressMemory(own)| own.clone());
-        Memory { everybody: app.body_budget.clone(), of_address }
-    };
+    let everybody = if length <= SMALL { &app.small_bodies } else { &app.body_budget };
+    let memory = request.extensions().get::<AddressMemory>().filter(|_| length > SMALL).cloned();
     let read = async {
-        let (share, of_address) = memory.chunk().await?;
-        let mut body = ReadBody { bytes: Vec::new(), share, of_address };
-        collect(request.into_body(), length, &memory, &mut body).await?;
+        let own = of_address(memory.as_ref(), length).await?;
+        let share = take(everybody, CHUNK).await?;
+        let mut body = ReadBody { bytes: Vec::new(), share, _of_address: own };
+        collect(request.into_body(), length, everybody, &mut body).await?;
         Ok(body)
     };
     tokio::time::timeout(limit, read).await.unwrap_or_else(|_| Err(slow()))
@@ -97,7 +87,7 @@ async fn drain(mut body: Body) {
 async fn collect(
     mut body: Body,
     length: usize,
-    memory: &Memory,
+    everybody: &Arc<Semaphore>,
     read: &mut ReadBody,
 ) -> Result<(), HttpProblem> {
     while let Some(frame) = body.frame().await {
@@ -108,11 +98,7 @@ async fn collect(
             return Err(too_long(arrived, length));
         }
         while arrived > read.share.num_permits() << 10 {
-            let (share, of_address) = memory.chunk().await?;
-            read.share.merge(share);
-            if let (Some(held), Some(more)) = (&mut read.of_address, of_address) {
-                held.merge(more);
-            }
+            read.share.merge(take(everybody, CHUNK).await?);
         }
         read.bytes.extend_from_slice(&data);
     }
@@ -131,18 +117,14 @@ mod tests {
     /// Whoever fills the memory of its own address waits alone.
     #[tokio::test]
     async fn one_address_does_not_take_everybodys_memory() {
-        let everybody = Arc::new(Semaphore::new(8 * CHUNK as usize));
-        let address = || Some(Arc::new(Semaphore::new(2 * CHUNK as usize)));
-        let (hostile, other) = (
-            Memory { everybody: everybody.clone(), of_address: address() },
-            Memory { everybody: everybody.clone(), of_address: address() },
-        );
-        let held = (hostile.chunk().await.unwrap(), hostile.chunk().await.unwrap());
-        let third = tokio::time::timeout(Duration::from_millis(20), hostile.chunk()).await;
-        assert!(third.is_err(), "its own share is used up");
-        assert!(other.chunk().await.is_ok());
-        assert_eq!(everybody.available_permits(), 6 * CHUNK as usize, "a wait holds nothing of everybody's");
+        let address = || AddressMemory(Arc::new(Semaphore::new(64 << 10)));
+        let (hostile, other) = (address(), address());
+        let (large, larger) = (40 << 20, 64 << 20);
+        let held = of_address(Some(&hostile), large).await.unwrap();
+        let second = tokio::time::timeout(Duration::from_millis(20), of_address(Some(&hostile), large)).await;
+        assert!(second.is_err(), "its own share is used up");
+        assert!(of_address(Some(&other), larger).await.is_ok());
         drop(held);
-        assert!(hostile.chunk().await.is_ok());
+        assert!(of_address(Some(&hostile), larger).await.is_ok(), "the longest message fits");
     }
 }

@@ -15,6 +15,8 @@ use fedirt_privacy::accountant::{Delta, Epsilon};
 use fedirt_privacy::secure::{Protection, SiteId, StudyId, Thresholds, has_unseen};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Most bytes of the name of an item, booklet or group, and of what is asked about groups.
+const LONGEST_NAME: usize = 400;
 /// Most booklets of a plan: every two of them are compared.
 const MOST_BOOKLETS: usize = 500;
 
@@ -46,7 +48,15 @@ impl StudyPlan {
         let named = named.chain(self.booklets.iter().map(|b| (PlanField::Booklets, "booklet", &b.name)));
         let groups = self.groups.iter().flat_map(|groups| groups.names.iter().chain([&groups.question]));
         let named = named.chain(groups.map(|text| (PlanField::Groups, "groups", text)));
-        for (field, kind, name) in named.filter(|(_, _, name)| has_unseen(name)) {
+        let named: Vec<_> = named.collect();
+        for (field, kind, name) in named.iter().filter(|(.., name)| name.len() > LONGEST_NAME) {
+            let start: String = name.chars().take(40).collect();
+            problems.push(field.wrong(format!(
+                "{kind} {start:?}…: {} bytes are too long for a name; {LONGEST_NAME} are possible",
+                name.len()
+            )));
+        }
+        for (field, kind, name) in named.into_iter().filter(|(_, _, name)| has_unseen(name)) {
             problems.push(field.wrong(format!(
                 "{kind} {name:?}: control characters, and those that turn the direction of a text, are not allowed in names"
             )));
@@ -326,18 +336,28 @@ impl StudyPlan {
             }
         }
         let size = |given: &[u64]| given.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
-        for (one, here) in self.booklets.iter().zip(&given) {
-            for (other, there) in self.booklets.iter().zip(&given).filter(|(other, _)| other.name != one.name)
-            {
-                let own = here.iter().zip(there).map(|(a, b)| (a & !b).count_ones() as usize).sum::<usize>();
-                let least = least_apart(size(here).min(size(there)));
-                if own < least {
-                    // Rows are counted by the booklet that holds most of their answers: skipped items must not move them.
-                    problems.push(PlanField::Booklets.wrong(format!(
-                        "booklet {:?} has {own} items that {:?} lacks, and {least} are needed: how many rows each booklet has is told exactly, and with booklets so alike it would tell which items students skipped",
-                        one.name, other.name
-                    )));
-                }
+        for (at, (one, here)) in self.booklets.iter().zip(&given).enumerate() {
+            if self.booklets[..at].iter().any(|other| other.name == one.name) {
+                problems.push(
+                    PlanField::Booklets.wrong(format!("booklet {:?}: there are two of this name", one.name)),
+                );
+            }
+            let own = |there: &[u64]| -> usize {
+                here.iter().zip(there).map(|(a, b)| (a & !b).count_ones() as usize).sum()
+            };
+            let least = |there: &[u64]| least_apart(size(here).min(size(there)));
+            // Rows are counted by the booklet that holds most of their answers: skipped items must not move them. One complaint for
+            // each booklet is enough.
+            let others = self.booklets.iter().zip(&given).enumerate();
+            let alike = others.filter(|(other, (_, there))| *other != at && own(there) < least(there)).next();
+            if let Some((_, (other, there))) = alike {
+                problems.push(PlanField::Booklets.wrong(format!(
+                    "booklet {:?} has {} items that {:?} lacks, and {} are needed: how many rows each booklet has is told exactly, and with booklets so alike it would tell which items students skipped",
+                    one.name,
+                    own(there),
+                    other.name,
+                    least(there)
+                )));
             }
         }
     }

@@ -79,7 +79,7 @@ impl StudyPlan {
         }
         if self.mode != Mode::Plain && self.cohort.masking == Masking::Sparse {
             words.push(format!(
-                "Risk: where 100 sites or more take part, each hides its numbers with masks that it shares with a few others, which are drawn anew each time, and not with all. This holds against a coordinator that works with at most {} of {sites} sites, if these are decided on before an attempt begins. With masks shared by all (masking = \"full\") a single site's numbers stay hidden from a coordinator that works with all but two.",
+                "Risk: where 100 sites or more take part, each hides its numbers with masks that it shares with a few others, which are drawn anew each time, and not with all. This holds against a coordinator that works with at most {} of {sites} sites, if these are decided on before an attempt begins. With masks shared by all (masking = \"full\") a single site's numbers stay hidden from a coordinator that works with all but two of the sites in a sum.",
                 (sites / 3).max(self.cohort.colluders())
             ));
         }

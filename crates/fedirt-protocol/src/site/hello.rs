@@ -102,13 +102,11 @@ impl SiteMachine {
         {
             return Err(Refusal::OlderRoster { got: roster.edition(), pinned: pinned.roster.edition() });
         }
-        // Cohorts are compared by name within a study: another key under a known name would be another site in the same cohort.
-        if let Some(pinned) = self.pinned.as_ref().filter(|_| self.past.releases() > 0) {
-            let moved =
-                |site: &SiteId| pinned.roster.key(site).is_some_and(|key| roster.key(site) != Some(key));
-            if pinned.roster.entries().keys().any(|site| roster.key(site).is_some() && moved(site)) {
-                return Err(Refusal::Mismatch("a site has another key than when sums were first released"));
-            }
+        // Cohorts are compared by name within a study: with another roster a name could stand for another key, at once or in two steps.
+        if let Some(pinned) = self.pinned.as_ref().filter(|_| self.past.releases() > 0)
+            && roster.fingerprint() != pinned.roster.fingerprint()
+        {
+            return Err(Refusal::Mismatch("the roster is another one than when sums were first released"));
         }
         if roster.entries().keys().any(|site| !self.terms.sites.contains_key(site)) {
             return Err(Refusal::Mismatch("the roster has sites that the plan does not name"));
@@ -148,7 +146,8 @@ impl SiteMachine {
     /// Every attempt in which numbers have left counts; one that released nothing does not. In `private` the budget counts attempts: each is paid for.
     pub(super) fn check_rounds(&self, turn: Turn) -> Result<(), Refusal> {
         let most = self.policy.most_exchanges(&self.terms);
-        let used_up = self.terms.mode != Mode::Private && self.past.releases() >= most;
+        // A turn that was counted before a crash is not counted against itself.
+        let used_up = self.terms.mode != Mode::Private && self.past.releases_but(turn) >= most;
         if turn.round > most || used_up {
             return Err(PolicyRefusal::Rounds { turn, most }.into());
         }

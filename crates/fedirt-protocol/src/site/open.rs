@@ -73,7 +73,9 @@ impl SiteMachine {
                 self.past.check_times(&self.terms, turn, request, &cohort)?;
                 if self.terms.mode == Mode::Secure {
                     let pinned = self.pinned.as_ref().ok_or(Refusal::NoRoster(turn))?;
-                    self.policy.check_size(told.bounds.students, request.design.len())?;
+                    let colluders = self.terms.thresholds.colluders().max(self.policy.colluders);
+                    let students = pinned.declarations.students_without(colluders, &self.name, &cohort);
+                    self.policy.check_size(students, request.design.len())?;
                     self.past.check(&self.terms, &pinned.declarations, turn, request, &cohort)?;
                     pinned.check_weights(request, &cohort)?;
                     pinned.check_givers(&self.terms, request, &cohort)?;

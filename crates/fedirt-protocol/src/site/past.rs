@@ -57,6 +57,11 @@ impl Past {
         u32::try_from(self.released.len()).unwrap_or(u32::MAX)
     }
 
+    /// The same without this one.
+    pub(super) fn releases_but(&self, turn: Turn) -> u32 {
+        self.releases() - u32::from(self.released.contains(&turn))
+    }
+
     pub(super) fn spent(&self) -> f64 {
         self.spent
     }
