@@ -64,14 +64,17 @@ fn found(fit: &Fit) -> &[Dif] {
     fit.diagnostics.as_ref().and_then(|d| d.dif.as_deref()).expect("a comparison")
 }
 
+/// What stands where there is no number: far from every number there is.
+const NO_NUMBER: f64 = 1e300;
+
 /// Every number of a comparison, and of the groups.
 fn numbers(fit: &Fit) -> Vec<f64> {
     let of = |row: &Dif| {
         let l = row.logistic.expect("a logistic regression");
         let observed =
             [row.chi2, row.p_adjusted, row.gmh, row.smd_sd, row.score, row.expected_score_difference];
-        let told = |(at, x): (usize, Option<f64>)| x.unwrap_or_else(|| panic!("{}: number {at} of {row:?}", row.item));
-        let mut out: Vec<f64> = observed.into_iter().enumerate().map(told).collect();
+        // A score test whose information is not positive definite has no number, and must have none in any split.
+        let mut out: Vec<f64> = observed.into_iter().map(|x| x.unwrap_or(NO_NUMBER)).collect();
         out.extend(row.alpha_mh.into_iter().chain(row.se_log_alpha_mh).chain(row.chi2_cc));
         out.extend([l.uniform, l.nonuniform, l.delta_r2_uniform, l.delta_r2_nonuniform]);
         out

@@ -110,7 +110,10 @@ fn the_preview_is_what_is_sent() {
     }
     assert_eq!((shown.students, shown.items.len()), (60, 5));
     let words = shown.remarks.join(" ");
-    assert!(words.contains("pooled rows may be inferred") && words.contains("Nothing of this preview is sent"), "{words}");
+    assert!(
+        words.contains("pooled rows may be inferred") && words.contains("Nothing of this preview is sent"),
+        "{words}"
+    );
     let names: Vec<&str> = shown.rounds.iter().map(|round| round.name.as_str()).collect();
     assert_eq!(names, ["1", "2 and later", "for diagnostics", "closing"]);
     assert!(

@@ -172,7 +172,8 @@ fn thin_categories_are_merged_over_all_sites() {
         "item,categories,collapse\ni1,2,\ni2,2,\ni3,2,\ni4,2,\ni5,2,\nrating,6,0|1|2|3|4-5\n",
     );
     fits.push(bench.fit("north.csv south.csv --codebook book.csv"));
-    let by_hand = bench.fit("hand_north.csv hand_south.csv");
+    bench.write("five.csv", "item,categories\ni1,2\ni2,2\ni3,2\ni4,2\ni5,2\nrating,5\n");
+    let by_hand = bench.fit("hand_north.csv hand_south.csv --codebook five.csv");
     for fit in &fits {
         assert_eq!(fit["items"][5]["merged"], serde_json::json!([{"code": 5, "into": 4}]));
         let warnings = fit["warnings"].to_string();
