@@ -91,7 +91,7 @@ fn sites_and_their_effects_are_estimated_too() {
 #[test]
 fn secure_sums_give_the_estimates_of_plain_ones() {
     let rows = rows();
-    let sites: Vec<_> = rows.chunks(500).map(|rows| table(rows)).collect();
+    let sites: Vec<_> = rows.chunks(500).map(table).collect();
     let plan = plan(named(&ORDERED.map(|(_, categories)| ("nrm", categories))), Effects::None);
     let plain = fit(plan.clone(), sites.clone());
     let sites = sites.into_iter().enumerate().map(|(k, table)| (format!("S{k}"), table)).collect();

@@ -348,8 +348,8 @@ impl StudyPlan {
             let least = |there: &[u64]| least_apart(size(here).min(size(there)));
             // Rows are counted by the booklet that holds most of their answers: skipped items must not move them. One complaint for
             // each booklet is enough.
-            let others = self.booklets.iter().zip(&given).enumerate();
-            let alike = others.filter(|(other, (_, there))| *other != at && own(there) < least(there)).next();
+            let mut others = self.booklets.iter().zip(&given).enumerate();
+            let alike = others.find(|(other, (_, there))| *other != at && own(there) < least(there));
             if let Some((_, (other, there))) = alike {
                 problems.push(PlanField::Booklets.wrong(format!(
                     "booklet {:?} has {} items that {:?} lacks, and {} are needed: how many rows each booklet has is told exactly, and with booklets so alike it would tell which items students skipped",

@@ -191,7 +191,7 @@ impl Policy {
         }
         refusals.extend(self.check_own_noise(terms, terms.sites.len()).err());
         if let Some(private) = &terms.private
-            && !(private.epsilon <= self.largest_epsilon)
+            && (private.epsilon.is_nan() || private.epsilon > self.largest_epsilon)
         {
             refusals.push(PolicyRefusal::Epsilon { plan: private.epsilon, own: self.largest_epsilon });
         }
