@@ -20,7 +20,7 @@ ALLOWED = {
     "fedirt": {"fedirt-data", "fedirt-model", "fedirt-privacy", "fedirt-protocol", "fedirt-agent", "fedirt-figures", "fedirt-studies",
                "fedirt-coordinator", "fedirt-ui"},
     "fedirt-bindings": {"fedirt", "fedirt-data", "fedirt-model", "fedirt-protocol"},
-    "fedirt-python": {"fedirt", "fedirt-bindings"},
+    "fedirt-python": {"fedirt", "fedirt-bindings", "fedirt-agent", "fedirt-coordinator", "fedirt-privacy", "fedirt-protocol"},
     "fedirt-r": {"fedirt", "fedirt-bindings"},
 }
 # What a crate must never know: networks, clocks, files as a service.

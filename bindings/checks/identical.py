@@ -2,7 +2,8 @@
 
 usage: FEDIRT_REFERENCE=FOLDER python bindings/checks/identical.py [PATH/TO/fedirt]
 
-FOLDER/data holds the files, FOLDER/reference/exact__DATA__KIND.json names the fits. The module `fedirt` must be importable, and the package
+FOLDER/data holds the files; FOLDER/reference/exact__DATA__KIND.json and FOLDER/reference/more/DATA__KIND….json name the fits, of which those are made
+whose models fedirt has. The module `fedirt` must be importable, and the package
 `fedirtr` installed for R; without a path the program is that of the search path.
 """
 
@@ -20,7 +21,10 @@ import pyarrow.csv
 
 import fedirt
 
-MODEL = {"2PL": "2pl", "Rasch": "rasch", "gpcm": "gpcm", "graded": "grm"}
+MODEL = {"2PL": "2pl", "Rasch": "rasch", "gpcm": "gpcm", "graded": "grm", "nominal": "nrm"}
+#: Files of `reference/more` by what follows the data and the model: options beside the model. Others are of models that fedirt lacks (3PL,
+#: several dimensions, latent regression), or hold no fit.
+MORE = {"diag": {}, "density": {"population": "davidian:2"}, "mixture2": {"population": "mixture:2"}, "groups_meanvar": {"group": "site"}, "": {}}
 R = """
 arguments <- commandArgs(TRUE)
 options <- fedirtr:::native("wrap__r_json", arguments[2])
@@ -33,11 +37,14 @@ fedirtr::write_fit(fit, arguments[3])
 
 
 def options_for(kind, columns):
-    """The options of a fit, as the reference's name tells."""
+    """The options of a fit, as the reference's name tells; nothing for what fedirt does not fit."""
     site = next((name for name in ("idschool", "site") if name in columns), None)
+    kind, _, more = kind.partition("__")
     base, effects = ("2PL", "fixed") if kind == "school" else kind.rsplit("_", 1) if "_" in kind else (kind, "none")
-    options = {"model": MODEL[base], "effects": effects}
-    if site:
+    if base not in MODEL or effects not in ("none", "fixed", "random") or more not in MORE:
+        return None
+    options = {"model": MODEL[base], "effects": effects, **MORE[more]}
+    if site and "group" not in options:
         options["site"] = site
     if "idstud" in columns:
         options["ignore"] = ["idstud", "wgtstud", "female"]
@@ -68,11 +75,17 @@ def main():
     program = sys.argv[1] if len(sys.argv) > 1 else "fedirt"
     warnings.simplefilter("ignore", fedirt.Note)
     different = fits = 0
-    for reference in sorted((folder / "reference").glob("exact__*.json")):
-        _, data, kind = reference.stem.split("__")
+    names = [reference.stem.removeprefix("exact__") for reference in sorted((folder / "reference").glob("exact__*.json"))]
+    names += [reference.stem for reference in sorted((folder / "reference" / "more").glob("*__*.json"))]
+    for name in names:
+        data, _, kind = name.partition("__")
         path = folder / "data" / f"{data}.csv"
+        if not path.exists():
+            continue
         columns = path.open().readline().strip().replace('"', "").split(",")
         options = options_for(kind, columns)
+        if options is None:
+            continue
         expected = by_program(program, path, options)
         tables = {
             "file": path,
@@ -89,7 +102,7 @@ def main():
         wrong = [name for name, fit in found.items() if fit != expected]
         fits += 1
         different += bool(wrong)
-        print(f"{data} {kind}: {'differs: ' + ', '.join(wrong) if wrong else 'identical'}")
+        print(f"{data} {kind}: {'differs: ' + ', '.join(wrong) if wrong else 'identical'}", flush=True)
     print(f"{fits} fits, {different} differ")
     return 1 if different or not fits else 0
 

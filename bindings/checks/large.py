@@ -3,7 +3,8 @@
 usage: python bindings/checks/large.py [PATH/TO/fedirt]
 
 Processor time of `fit()` alone, imports and interpreter excluded, and how much memory it needs at its peak beside the table; processor time and
-memory of the program on the same answers as a CSV file. Build both with the same profile.
+memory of the program on the same answers as a CSV file. Build both with the same profile. Ends with 1 where a fit takes more than 1.20 of the
+program's processor time, more than twice the memory of its table, or gives another log-likelihood.
 """
 
 import json
@@ -17,6 +18,7 @@ import time
 import numpy
 
 STUDENTS, ITEMS = 100_000, 100
+MOST_CPU, MOST_MEMORY = 1.20, 2.0
 
 
 def answers():
@@ -69,6 +71,7 @@ def by_program(program, path, flags):
 
 def main():
     program = sys.argv[1] if len(sys.argv) > 1 else "fedirt"
+    beyond = []
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "table.csv")
         header = ",".join(f"i{item:03}" for item in range(ITEMS))
@@ -79,13 +82,20 @@ def main():
             for kind in ("pandas", "arrow"):
                 command = [sys.executable, __file__, "--measure", kind, *flags]
                 one = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-                same = "the same" if one["loglik"] == loglik else "ANOTHER"
+                same = one["loglik"] == loglik
+                cpu, peak = one["cpu"] / usual, 1 + one["more"] / one["table"]
                 print(
-                    f"  {kind}: {one['cpu']:.2f} s of CPU ({one['cpu'] / usual:.2f} of the command line), "
+                    f"  {kind}: {one['cpu']:.2f} s of CPU ({cpu:.2f} of the command line), "
                     f"table of {one['table'] / 1e6:.0f} MB, {one['more'] / 1e6:.0f} MB more at the peak "
-                    f"({1 + one['more'] / one['table']:.2f} times the table), {same} log-likelihood"
+                    f"({peak:.2f} times the table), {'the same' if same else 'ANOTHER'} log-likelihood",
+                    flush=True,
                 )
+                if cpu > MOST_CPU or peak > MOST_MEMORY or not same:
+                    beyond.append(f"{kind}, {check}")
+    if beyond:
+        print(f"beyond {MOST_CPU:.2f} of the processor time or {MOST_MEMORY:.1f} times the table: {'; '.join(beyond)}")
+    return 1 if beyond else 0
 
 
 if __name__ == "__main__":
-    measure(sys.argv[2], len(sys.argv) == 3) if sys.argv[1:2] == ["--measure"] else main()
+    sys.exit(measure(sys.argv[2], len(sys.argv) == 3) if sys.argv[1:2] == ["--measure"] else main())

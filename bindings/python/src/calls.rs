@@ -1,6 +1,6 @@
 //! The functions of the module.
 
-use crate::failure::detached;
+use crate::failure::{attached, detached};
 use crate::fitted::{Calibration, Fit};
 use crate::frame::{Lists, lists};
 use crate::table::Source;
@@ -8,6 +8,9 @@ use fedirt_bindings::{Options, Tables, TraceEntry, Watcher};
 
 use pyo3::prelude::*;
 use std::collections::HashMap;
+
+/// Tables by name.
+type NamedLists<'py> = Vec<(&'static str, Lists<'py>)>;
 
 /// Tables about items by the names of their options.
 pub(crate) fn tables(mut given: HashMap<String, Source>) -> Tables {
@@ -64,6 +67,32 @@ pub(crate) fn calibrate(
     }
 }
 
+/// Fits with and without what may matter: tables by their names, and what was not done.
+#[pyfunction]
+pub(crate) fn sensitivity<'py>(
+    py: Python<'py>,
+    answers: Vec<Source>,
+    about_items: HashMap<String, Source>,
+    options: &str,
+) -> PyResult<(NamedLists<'py>, Vec<String>)> {
+    let mut watching = Watching { progress: None, error: None };
+    let found = detached(py, || {
+        let answers = answers.into_iter().map(Source::input).collect();
+        fedirt_bindings::sensitivity(
+            answers,
+            tables(about_items),
+            &Options::from_json(options)?,
+            &mut watching,
+        )
+    });
+    if let Some(error) = watching.error {
+        return Err(error);
+    }
+    let found = found?;
+    let named = [("fits", lists(py, found.fits)?), ("items", lists(py, found.items)?)];
+    Ok((named.into(), found.notes))
+}
+
 /// What is in tables: items, sites, and words.
 #[pyfunction]
 pub(crate) fn check<'py>(
@@ -72,11 +101,11 @@ pub(crate) fn check<'py>(
     about_items: HashMap<String, Source>,
     options: &str,
 ) -> PyResult<(Lists<'py>, Lists<'py>, String)> {
-    let found = detached(py, || {
+    let (items, sites, words) = detached(py, || {
         let answers = answers.into_iter().map(Source::input).collect();
-        fedirt_bindings::checked(answers, tables(about_items), &Options::from_json(options)?)
+        let found = fedirt_bindings::checked(answers, tables(about_items), &Options::from_json(options)?)?;
+        Ok(fedirt_bindings::check_tables(&found))
     })?;
-    let (items, sites, words) = fedirt_bindings::check_tables(&found);
     Ok((lists(py, items)?, lists(py, sites)?, words))
 }
 
@@ -126,8 +155,8 @@ pub(crate) fn plan<'py>(py: Python<'py>, options: &str) -> PyResult<(Lists<'py>,
     Ok((lists(py, table)?, remarks))
 }
 
-/// Panics: tests see that a panic becomes an exception.
+/// Panics, with or without the interpreter's lock: tests see that a panic becomes an exception.
 #[pyfunction]
-pub(crate) fn panic_on_purpose(py: Python<'_>) -> PyResult<()> {
-    detached(py, || panic!("on purpose"))
+pub(crate) fn panic_on_purpose(py: Python<'_>, locked: bool) -> PyResult<()> {
+    if locked { attached(py, || panic!("on purpose")) } else { detached(py, || panic!("on purpose")) }
 }

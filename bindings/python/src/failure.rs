@@ -17,3 +17,8 @@ pub(crate) fn detached<T: Send>(
 ) -> PyResult<T> {
     py.detach(|| guarded(work)).map_err(|failure| exception(py, &failure))
 }
+
+/// Works with the interpreter's lock, as whatever makes objects of Python must. A panic becomes an exception here too.
+pub(crate) fn attached<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    guarded(|| Ok(work())).map_err(|failure| exception(py, &failure))?
+}

@@ -1,7 +1,7 @@
 //! Results: a fit, and the calibration that it comes from.
 
 use crate::calls::tables;
-use crate::failure::detached;
+use crate::failure::{attached, detached};
 use crate::frame::{Lists, lists};
 use crate::table::Source;
 use fedirt::results::fit_json;
@@ -31,12 +31,13 @@ impl Fit {
 
     /// A table of the fit; `None` where the fit has nothing of it.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Lists<'py>>> {
-        fedirt_bindings::fit_table(&self.0, name).map(|frame| lists(py, frame)).transpose()
+        let frame = detached(py, || Ok(fedirt_bindings::fit_table(&self.0, name)))?;
+        frame.map(|frame| lists(py, frame)).transpose()
     }
 
     /// The fit in lines of text.
-    fn summary(&self) -> String {
-        fedirt_bindings::summary_text(&self.0)
+    fn summary(&self, py: Python<'_>) -> PyResult<String> {
+        detached(py, || Ok(fedirt_bindings::summary_text(&self.0)))
     }
 
     /// Probabilities, information and expected scores at abilities.
@@ -70,6 +71,12 @@ impl Fit {
         told(py, &scores)
     }
 
+    /// Answers drawn anew from the estimates.
+    fn redraw<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Lists<'py>> {
+        let frame = detached(py, || fedirt_bindings::redrawn(&self.0, seed))?;
+        lists(py, frame)
+    }
+
     /// The log-likelihood of other answers, and the number of students with an answer.
     fn likelihood(
         &self,
@@ -86,8 +93,10 @@ impl Fit {
 }
 
 fn told<'py>(py: Python<'py>, scores: &fedirt::Scores) -> PyResult<(Lists<'py>, Vec<String>)> {
-    let notes = scores.notes.iter().map(|note| note.told(fedirt::Audience::Library)).collect();
-    Ok((lists(py, fedirt_bindings::scores_frame(scores))?, notes))
+    attached(py, || {
+        let notes = scores.notes.iter().map(|note| note.told(fedirt::Audience::Library)).collect();
+        Ok((lists(py, fedirt_bindings::scores_frame(scores))?, notes))
+    })
 }
 
 /// A calibration: a fit, its covariances, and the students of its sites.
@@ -112,13 +121,14 @@ impl Calibration {
     }
 
     /// Names of the estimates, and their covariances row by row.
-    fn covariance(&self) -> (Vec<String>, Vec<f64>) {
-        fedirt_bindings::covariance(&self.inner)
+    fn covariance(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<f64>)> {
+        detached(py, || Ok(fedirt_bindings::covariance(&self.inner)))
     }
 
     /// Notes for the holder of the data.
-    fn notes(&self) -> Vec<String> {
-        self.inner.notes.iter().map(|note| note.told(fedirt::Audience::Library)).collect()
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let notes = || self.inner.notes.iter().map(|note| note.told(fedirt::Audience::Library)).collect();
+        detached(py, || Ok(notes()))
     }
 
     /// Scores of the students, and notes.
@@ -126,7 +136,7 @@ impl Calibration {
         let scores =
             detached(py, || fedirt_bindings::scored_again(&self.inner, &Options::from_json(options)?));
         let (lists, mut notes) = told(py, &scores?)?;
-        notes.extend(self.inner.scored_without_effect());
+        notes.extend(detached(py, || Ok(self.inner.scored_without_effect()))?);
         Ok((lists, notes))
     }
 }

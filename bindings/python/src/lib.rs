@@ -7,6 +7,8 @@ mod calls;
 mod failure;
 mod fitted;
 mod frame;
+#[cfg(feature = "machines")]
+mod machines;
 mod table;
 
 use pyo3::prelude::*;
@@ -15,9 +17,14 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::calls::{calibrate, check, compare, compare_picture, panic_on_purpose, plan, simulate};
+    use crate::calls::{
+        calibrate, check, compare, compare_picture, panic_on_purpose, plan, sensitivity, simulate,
+    };
     #[pymodule_export]
     use crate::fitted::{Calibration, Fit};
+    #[cfg(feature = "machines")]
+    #[pymodule_export]
+    use crate::machines::{Coordinator, Site};
     #[pymodule_export]
     use crate::table::Table;
     use pyo3::prelude::*;
@@ -26,6 +33,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         fedirt_bindings::quiet_panics();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("TABLES", fedirt_bindings::TABLES.to_vec())?;
         module.add("PICTURES", fedirt_bindings::PICTURES.to_vec())
     }
 }

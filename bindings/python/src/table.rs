@@ -1,6 +1,7 @@
 //! A table on its way from Python: column by column, or a stream of Arrow batches.
 
 use crate::arrow;
+use crate::failure::attached;
 use fedirt::{Column, Columns, Input};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -24,7 +25,7 @@ impl Table {
 
     /// Adds all columns of an Arrow stream (a capsule of `__arrow_c_stream__`).
     fn push_stream(&mut self, stream: &Bound<'_, PyCapsule>) -> PyResult<()> {
-        for (name, column) in arrow::columns(stream)? {
+        for (name, column) in attached(stream.py(), || arrow::columns(stream))? {
             self.columns.push(name, column);
         }
         Ok(())
@@ -33,23 +34,26 @@ impl Table {
     /// Adds a column of 64-bit integers, as bytes in the machine's order.
     fn push_integers(&mut self, name: String, bytes: &Bound<'_, PyBytes>) -> PyResult<()> {
         let push = |column: &mut Column, cell| column.push_integer(i64::from_ne_bytes(cell));
-        self.columns.push(name, of_bytes(bytes.as_bytes(), push)?);
+        let column = attached(bytes.py(), || of_bytes(bytes.as_bytes(), push))?;
+        self.columns.push(name, column);
         Ok(())
     }
 
     /// Adds a column of 64-bit floating-point numbers, as bytes in the machine's order; NaN is missing.
     fn push_floats(&mut self, name: String, bytes: &Bound<'_, PyBytes>) -> PyResult<()> {
         let push = |column: &mut Column, cell| column.push_number(f64::from_ne_bytes(cell));
-        self.columns.push(name, of_bytes(bytes.as_bytes(), push)?);
+        let column = attached(bytes.py(), || of_bytes(bytes.as_bytes(), push))?;
+        self.columns.push(name, column);
         Ok(())
     }
 
     /// Adds a column of any objects: `None`, NaN and the missing values of pandas are missing.
     fn push_objects(&mut self, name: String, cells: &Bound<'_, PyList>) -> PyResult<()> {
-        let mut column = Column::with_capacity(cells.len());
-        for cell in cells.iter() {
-            push_object(&mut column, &cell)?;
-        }
+        let column = attached(cells.py(), || {
+            let mut column = Column::with_capacity(cells.len());
+            cells.iter().try_for_each(|cell| push_object(&mut column, &cell))?;
+            Ok(column)
+        })?;
         self.columns.push(name, column);
         Ok(())
     }

@@ -105,9 +105,10 @@ def test_options_of_wrong_types_come_all_at_once(columns):
         fedirt.fit(columns, sites="school")
 
 
-def test_a_panic_is_an_exception():
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_panic_is_an_exception(locked):
     with pytest.raises(fedirt.InternalError, match=r"on purpose \(.*calls.rs:\d+\)"):
-        _native.panic_on_purpose()
+        _native.panic_on_purpose(locked)
 
 
 def test_errors_can_be_pickled(columns):

@@ -71,10 +71,11 @@ def test_curves(fit):
 
 
 def test_pictures_are_svg(fit, tmp_path):
-    with pytest.raises(fedirt.CalibrationError, match="normal"):
-        fit.plot("ability")
     for name, _ in fedirt.PICTURES:
-        if name == "ability":
+        # Nobody asked for these numbers.
+        if name in ("group_differences", "site_influence"):
+            with pytest.raises(fedirt.CalibrationError):
+                fit.plot(name)
             continue
         root = xml.etree.ElementTree.fromstring(fit.plot(name).svg)
         assert root.tag.endswith("svg")
@@ -179,3 +180,49 @@ def test_plan():
     assert list(plan.table["epsilon"]) == [1, 8]
     with pytest.raises(fedirt.OptionError):
         fedirt.privacy.plan(sites=3, students=[1, 2], items=3)
+
+
+def test_groups_are_compared(frame):
+    frame["sex"] = ["f", "m", "m"] * 100
+    options = {"id": "pupil", "ignore": ["school"], "group": "sex", "reference_group": "f", "purify": False}
+    fit = fedirt.fit(frame, **options)
+    assert set(fit.dif["item"]) >= {"i1", "i2"}
+    assert fit.plot("group_differences").svg.startswith("<svg")
+    freed = fedirt.fit(frame, **options, free={"i3": "m"})
+    assert len(freed.items) == len(fit.items) + 1
+    with pytest.raises(fedirt.OptionError, match="group"):
+        fedirt.fit(frame, free={"i3": "m"}, ignore=["school", "sex"], id="pupil")
+
+
+def test_tables_of_the_check(frame):
+    fit = fedirt.fit(
+        frame, site="school", id="pupil", diagnostics=["influence", "latent", "pairs", "q3"], compare_sites=True, bundles=["i1+i2"]
+    )
+    for table in (fit.influence, fit.latent, fit.dimensions, fit.site_heterogeneity):
+        assert len(table) > 0
+    assert "i1+i2" in list(fit.items["item"])
+    with pytest.raises(fedirt.CalibrationError):
+        _ = fit.dif
+
+
+def test_sensitivity(frame):
+    found = fedirt.sensitivity(frame, vary=["sites"], site="school", id="pupil", model="pcm")
+    assert found.fits["fit"][0] == "as it is" and len(found.items) % 5 == 0
+    assert "sites count equally" in repr(found)
+
+
+def test_information_adds_up(fit):
+    table = fit.information([-1, 0, 1])
+    parts = table.drop(columns=["theta", "test"])
+    assert list(parts.columns) == [f"i{item}" for item in range(1, 6)]
+    assert abs(parts.sum(axis=1) - table["test"]).max() < 1e-12
+
+
+@pytest.mark.parametrize("type", ["trace", "item_information", "information", "score", "wright", "sites"])
+def test_figures_of_matplotlib(fit, type, tmp_path):
+    pytest.importorskip("matplotlib")
+    figure = fit.plot(type).figure()
+    figure.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+    with pytest.raises(fedirt.CalibrationError, match="SVG"):
+        fit.plot("q3").figure()

@@ -13,14 +13,15 @@ a dict of columns, or the path of a file. Tables come out in the kind in which t
 """
 
 from . import privacy
-from ._calls import check, compare, fit, load, simulate
+from ._calls import check, compare, fit, load, sensitivity, simulate
 from ._check import Check
 from ._compare import Comparison
 from ._errors import CalibrationError, DataError, FedirtError, InternalError, NotConverged, Note, OptionError, Problem
 from ._fit import Fit
 from ._irt import IRT
-from ._native import PICTURES, __version__
+from ._native import PICTURES, TABLES, __version__
 from ._picture import Picture
+from ._sensitivity import Sensitivity
 
 __all__ = [
     "CalibrationError",
@@ -37,11 +38,14 @@ __all__ = [
     "PICTURES",
     "Picture",
     "Problem",
+    "Sensitivity",
+    "TABLES",
     "__version__",
     "check",
     "compare",
     "fit",
     "load",
     "privacy",
+    "sensitivity",
     "simulate",
 ]

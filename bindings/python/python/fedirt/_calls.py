@@ -6,7 +6,7 @@ import os
 import pathlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._check import Check
@@ -15,7 +15,13 @@ from ._errors import NotConverged, Note
 from ._fit import Fit
 from ._frames import frame
 from ._options import about_items, text
+from ._sensitivity import Sensitivity
 from ._tables import Table, Tables, sources
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import FitOptions, Reading, Simulating
 
 #: Called after each round with its number, the log-likelihood, the largest gradient per student, and the largest change.
 Progress = Callable[[int, "float | None", "float | None", "float | None"], Any]
@@ -59,6 +65,20 @@ def fit(
     learning_rate: float | None = None,
     seed: int | None = None,
     diagnostics: bool | Iterable[str] | None = None,
+    group: str | None = None,
+    reference_group: str | None = None,
+    free: Mapping[str, str | Iterable[str]] | None = None,
+    dif_tests: bool | None = None,
+    purify: bool | None = None,
+    compare_sites: bool | None = None,
+    bundles: Iterable[str | Iterable[str]] | None = None,
+    site_weights: str | None = None,
+    collapse: int | None = None,
+    latent_sd: float | None = None,
+    level: str | None = None,
+    mechanism: str | None = None,
+    difficulty_sd: float | None = None,
+    starts: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Fit:
@@ -69,7 +89,11 @@ def fit(
     ``key`` scores options (``{"i1": "B"}`` or a table), ``codebook`` says what answers are, ``long={"id": …, "item": …, "response": …}``
     reads a table with a row per answer. Model: ``model`` (``2pl``, ``rasch``, ``1pl``, ``gpcm``, ``pcm``, ``grm``, ``nrm``),
     ``item_models`` for single items, ``effects`` (``none``, ``fixed``, ``random``), ``population`` (``mixture:2``, ``davidian:2``),
-    ``fixed_items`` as anchors. Mode: ``plain``, ``secure``, or ``private`` with ``epsilon`` and ``delta``.
+    ``fixed_items`` as anchors, ``bundles`` of items that are merged into one (``["i1+i2"]``), ``latent_sd=1`` for rasch and pcm.
+    Mode: ``plain``, ``secure``, or ``private`` with ``epsilon`` (or a ``level``: ``strict``, ``standard``, ``light``) and ``delta``.
+    Groups: ``group`` is the column of students' groups, whose items are compared with those of ``reference_group`` (``fit.dif``);
+    ``free={"i3": "girls"}`` gives an item parameters of its own there; ``compare_sites`` compares sites item by item.
+    ``site_weights`` says how much each site counts (``n``, ``equal``, ``capped:500``, ``effective:0.2``).
     What may be no answer is an error that asks.
 
     >>> import fedirt
@@ -100,12 +124,32 @@ def _value(value: Any) -> Any:
     return list(value) if not plain and isinstance(value, Iterable) and not hasattr(value, "__arrow_c_stream__") else value
 
 
+def sensitivity(
+    answers: Tables, *, vary: str | Iterable[str] | None = None, **options: Unpack[FitOptions]
+) -> Sensitivity:
+    """How much results depend on items that go together, or on single sites: fits with and without, side by side.
+
+    ``vary`` is ``dependence`` or ``sites``, or both, which is what nothing means; the other options are those of :func:`fit`.
+
+    >>> import fedirt
+    >>> answers, _ = fedirt.simulate(sites=3, students=60, items=4, seed=1)
+    >>> found = fedirt.sensitivity(answers, vary="sites", site="site", id="id", model="rasch")
+    >>> found.fits["fit"][0], found.fits["fit"][1]
+    ('as it is', 'sites count equally')
+    """
+    given = {name: _value(value) for name, value in {**options, "vary": vary}.items() if value is not None}
+    tables, kind = sources(answers)
+    found, notes = _native.sensitivity(tables, about_items(given), text(given))
+    fits, items = (frame(lists, kind) for _, lists in found)
+    return Sensitivity(fits, items, notes)
+
+
 def load(path: str | os.PathLike[str]) -> Fit:
     """A fit from a ``fit.json``, whoever wrote it."""
     return Fit(_native.Fit(pathlib.Path(path).read_text(encoding="utf-8")))
 
 
-def check(answers: Tables, **reading: Any) -> Check:
+def check(answers: Tables, **reading: Unpack[Reading]) -> Check:
     """What is in tables, and what is wrong with them; nothing is calibrated. Takes the options of :func:`fit` about columns.
 
     >>> import fedirt
@@ -146,7 +190,7 @@ def _count(number: int) -> Iterable[int]:
     return builtins.range(1, number + 1)
 
 
-def simulate(*, kind: str | None = None, **options: Any) -> tuple[Any, dict[str, Any]]:
+def simulate(*, kind: str | None = None, **options: Unpack[Simulating]) -> tuple[Any, dict[str, Any]]:
     """Answers drawn from known parameters, and the truth: the numbers that ``fedirt simulate`` draws with the same seed.
 
     Options: ``sites``, ``students`` (each site's), ``students_by_site``, ``items``, ``model``, ``categories``, ``site_effects`` or

@@ -8,14 +8,20 @@ import os
 import pathlib
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._errors import CalibrationError, Note
+from ._figure import figure
 from ._frames import frame
 from ._picture import Picture
 from ._tables import Tables, sources
 from ._options import about_items, text
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import Reading, Scoring
 
 
 class Fit:
@@ -140,7 +146,7 @@ class Fit:
 
     def _why_not(self, name: str) -> str:
         diagnostics = self.diagnostics or {}
-        names = {"pairs": "q3"}
+        names = {"pairs": "q3", "dimensions": "dimensionality"}
         for entry in diagnostics.get("not_available", []):
             if entry["name"] == names.get(name, name):
                 return str(entry["reason"])
@@ -175,6 +181,31 @@ class Fit:
     def score_table(self) -> Any:
         """The ability that belongs to each sum score."""
         return self._table("score_table")
+
+    @property
+    def dif(self) -> Any:
+        """Items compared between groups of students, where ``group`` was given."""
+        return self._table("dif")
+
+    @property
+    def site_heterogeneity(self) -> Any:
+        """Whether one set of parameters holds for all sites, item by item, with ``compare_sites``."""
+        return self._table("site_heterogeneity")
+
+    @property
+    def dimensions(self) -> Any:
+        """Eigenvalues of the residual correlations, and those of random answers."""
+        return self._table("dimensions")
+
+    @property
+    def latent(self) -> Any:
+        """The distribution of ability as observed and as the model has it."""
+        return self._table("latent")
+
+    @property
+    def influence(self) -> Any:
+        """How far each site moves the estimates; asked for by ``diagnostics=["influence"]``."""
+        return self._table("influence")
 
     def coef(self, irt: bool = False, se: bool = False) -> Any:
         """Estimates: slope and intercepts, or with ``irt`` slope and difficulties; with ``se`` their standard errors too.
@@ -217,7 +248,7 @@ class Fit:
         prior: str | None = None,
         scale: dict[str, float] | None = None,
         site_effect: float | None = None,
-        **reading: Any,
+        **reading: Unpack[Reading],
     ) -> Any:
         """Scores of the students of the calibration, or of other answers.
 
@@ -242,14 +273,25 @@ class Fit:
             kind = self._kind
         else:
             tables, kind = sources(answers)
-            lists, notes = self._native.scores(tables, about_items(reading), text({**options, **reading}))
+            columns: dict[str, Any] = {name: value for name, value in reading.items() if value is not None}
+            lists, notes = self._native.scores(tables, about_items(columns), text({**options, **columns}))
         for note in notes:
             warnings.warn(note, Note, stacklevel=2)
         return frame(lists, kind or self._kind)
 
-    def person_fit(self, answers: Tables | None = None, **options: Any) -> Any:
+    def person_fit(self, answers: Tables | None = None, **options: Unpack[Scoring]) -> Any:
         """How well each student's answers fit: Zh, infit and outfit, beside the scores."""
         return self.scores(answers, **options)
+
+    def simulate(self, seed: int = 1) -> Any:
+        """Answers of as many students at every site, drawn anew from the estimates: for checks by simulation.
+
+        >>> import fedirt
+        >>> answers, _ = fedirt.simulate(sites=2, students=100, items=5, seed=2)
+        >>> len(fedirt.fit(answers, site="site", id="id").simulate(seed=3))
+        200
+        """
+        return frame(self._native.redraw(seed), self._kind)
 
     # Curves and pictures.
 
@@ -262,15 +304,36 @@ class Fit:
         lists = self._native.curves([float(ability) for ability in theta])
         return frame([column for column in lists if column[0] in ("item", "category", "theta", "probability")], self._kind)
 
+    def information(self, theta: Iterable[float]) -> Any:
+        """Information about ability at abilities: a row per ability, a column per item, and their sum ``test``.
+
+        >>> import fedirt
+        >>> answers, _ = fedirt.simulate(sites=1, students=150, items=3, seed=2)
+        >>> table = fedirt.fit(answers, site="site", id="id").information([-1, 0, 1])
+        >>> list(table.columns)
+        ['theta', 'i01', 'i02', 'i03', 'test']
+        """
+        abilities = [float(ability) for ability in theta]
+        cells = {name: column for name, _, column in self._native.curves(abilities)}
+        by_item: dict[str, list[float]] = {}
+        for item, information in zip(cells["item"], cells["information"]):
+            # Every category of an item has the same.
+            column = by_item.setdefault(str(item), [])
+            if len(column) < len(abilities):
+                column.append(information)
+        sums = [sum(row) for row in zip(*by_item.values())]
+        columns = [("theta", abilities), *by_item.items(), ("test", sums)]
+        return frame([(name, "number", column) for name, column in columns], self._kind)
+
     def plot(self, type: str = "trace", items: Iterable[str] | str = ()) -> Picture:
         """A picture; ``fedirt.PICTURES`` lists them. Those of items show the named ``items``, or all.
 
         >>> import fedirt
-        >>> sorted(name for name, _ in fedirt.PICTURES)[:3]
-        ['ability', 'convergence', 'information']
+        >>> sorted(name for name, _ in fedirt.PICTURES)[:2]
+        ['ability', 'convergence']
         """
         names = [items] if isinstance(items, str) else list(items)
-        return Picture(self._native.picture(type, names))
+        return Picture(self._native.picture(type, names), lambda: figure(self, type, names))
 
     def report(self, path: str | os.PathLike[str] | None = None) -> str:
         """The report, one self-contained page of HTML; written to ``path`` if one is given."""

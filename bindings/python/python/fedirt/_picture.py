@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections.abc import Callable
+from typing import Any
+
+from ._errors import CalibrationError
 
 
 class Picture:
@@ -15,9 +19,16 @@ class Picture:
     '<svg'
     """
 
-    def __init__(self, svg: str) -> None:
+    def __init__(self, svg: str, draw: Callable[[], Any] | None = None) -> None:
         #: The drawing.
         self.svg = svg
+        self._draw = draw
+
+    def figure(self) -> Any:
+        """The same as a figure of matplotlib, to be changed: curves, information, scores, the Wright map and effects of sites."""
+        if self._draw is None:
+            raise CalibrationError("this picture is there as SVG alone")
+        return self._draw()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the drawing to a file."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._compare import _whole
 from ._frames import frame
 from ._options import text
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import Planning
 
 
 class Plan:
@@ -23,11 +28,12 @@ class Plan:
         return "\n".join([_whole(self.table), *self.remarks])
 
 
-def plan(*, kind: str | None = None, **options: Any) -> Plan:
+def plan(*, kind: str | None = None, **options: Unpack[Planning]) -> Plan:
     """Expected standard errors of a private study. No data are read, no budget is spent.
 
     Options: ``sites``, ``students`` (one number, or one for each site), ``items``, ``model``, ``categories``, ``epsilon`` (one or
-    several), ``delta``, ``effects``, ``site_sd``, ``colluders``, ``missing_answers``.
+    several), ``delta``, ``effects``, ``site_sd``, ``colluders``, ``missing_answers``, ``mixture``,
+    ``mechanism`` (``optimal``, ``score2``), ``booklets`` (lists of the numbers of items, from 1).
 
     >>> import fedirt
     >>> expected = fedirt.privacy.plan(sites=20, students=100, items=30, epsilon=[1, 8]).table
