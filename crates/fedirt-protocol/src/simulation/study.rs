@@ -31,7 +31,7 @@ pub(super) struct Kind {
     pub(super) max_rounds: usize,
 }
 
-/// Enough rounds for every study of the simulation to converge, also when it begins again without a site.
+/// Enough rounds for nearly every study of the simulation to converge, also when it begins again without a site.
 pub(super) const ENOUGH_ROUNDS: usize = 50;
 /// So few that no study converges.
 pub(super) const TOO_FEW_ROUNDS: usize = 3;
@@ -106,11 +106,19 @@ pub(super) fn terms(kind: Kind, on_loss: OnLoss) -> Terms {
     }
 }
 
-type Results = BTreeMap<(Kind, BTreeSet<usize>), (usize, Vec<FitItem>)>;
+/// What an undisturbed run gives.
+#[derive(Clone)]
+pub(super) struct Undisturbed {
+    pub(super) rounds: usize,
+    pub(super) converged: bool,
+    pub(super) items: Vec<FitItem>,
+}
+
+type Results = BTreeMap<(Kind, BTreeSet<usize>), Undisturbed>;
 static UNDISTURBED: LazyLock<Mutex<Results>> = LazyLock::new(Mutex::default);
 
-/// Rounds and items of an undisturbed run of some of the sites. In `private` the noise differs from run to run: nothing.
-pub(super) fn undisturbed(kind: Kind, cohort: &BTreeSet<SiteId>) -> Option<(usize, Vec<FitItem>)> {
+/// The result of an undisturbed run of some of the sites. In `private` the noise differs from run to run: nothing.
+pub(super) fn undisturbed(kind: Kind, cohort: &BTreeSet<SiteId>) -> Option<Undisturbed> {
     if kind.mode == Mode::Private {
         return None;
     }
@@ -124,7 +132,7 @@ pub(super) fn undisturbed(kind: Kind, cohort: &BTreeSet<SiteId>) -> Option<(usiz
     let mut random = ChaCha20Rng::seed_from_u64(5);
     let run = in_process::run_as(Setting::of(kind.mode), plan(kind), sites, &mut random, &mut Unobserved);
     let fit = run.ok()?.0.fit;
-    let result = (fit.rounds, fit.items);
+    let result = Undisturbed { rounds: fit.rounds, converged: fit.converged == Some(true), items: fit.items };
     known.insert(key, result.clone());
     Some(result)
 }
