@@ -30,7 +30,7 @@ pub enum Masking {
     /// With all others: nothing but the sum is learnt by a coordinator that works with all but two.
     #[default]
     Full,
-    /// From 100 sites on with a few others ([`Sparse`]): the same against a third of the sites.
+    /// From 100 sites on with a few others ([`Sparse`]): the same against a third of the plan's sites.
     Sparse,
 }
 

@@ -87,7 +87,7 @@ pub(super) fn findings(found: &Diagnostics, students: f64) -> Vec<Warning> {
         say(
             "latent_shape",
             format!(
-                "ability is not normal, {skewed}{peaked} (skewness about {:.2}, excess kurtosis about {:.2}): slopes and difficulties that take it to be normal are off by more than their standard errors say. Estimate its shape (a population histogram, mixture:2 or davidian:4) and compare the fits",
+                "ability is not normal, {skewed}{peaked} (skewness about {:.2}, excess kurtosis about {:.2}): slopes and difficulties that take it to be normal are off by more than their standard errors say. Estimate its shape (the populations mixture:2 and davidian:4) and compare the fits",
                 latent.skewness, latent.kurtosis
             ),
         );

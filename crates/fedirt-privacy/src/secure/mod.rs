@@ -16,7 +16,7 @@
 //! as the pinned roster holds the true keys: nothing is learnt beyond the sum over U. The masks depend on
 //! every byte that was broadcast, on the cohort and on its keys, so a coordinator that shows two sites
 //! different parameters, cohorts or keys gets noise. Where a plan lets a large cohort mask with a few neighbours
-//! ([`Sparse`]), the promise is against a third of the sites, or the plan's c if that is more, decided on before they say hello.
+//! ([`Sparse`]), the promise is against a third of the plan's sites, or the plan's c if that is more, decided on before they say hello.
 //!
 //! **Not promised:**
 //! - that the sum itself is harmless: pooled answers can be inferred from exact sums, and two sums over

@@ -312,7 +312,7 @@ pub struct Risks {
     pub each_site_sees_the_sum_of_the_other_two: bool,
     /// `on_loss = "reveal_lost_site"`: what a lost site sent can be computed.
     pub lost_site_is_revealed: bool,
-    /// `masking = "sparse"`: a coordinator that works with more than a third of the sites can see single sites' numbers.
+    /// `masking = "sparse"`: a coordinator that works with more than a third of the plan's sites can see single sites' numbers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub masks_need_two_thirds_honest: bool,
 }

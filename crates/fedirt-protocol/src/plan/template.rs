@@ -53,7 +53,7 @@ n_min = 3
 # own numbers and its own noise. (private: the others' noise makes up for theirs.)
 colluders = {colluders}
 # masking = "sparse": from 100 sites on each shares masks with about 90 others at most, and not with all. It costs less and holds
-# against a third of the sites (risks: masks_need_two_thirds_honest = true).
+# against a third of the plan's sites (risks: masks_need_two_thirds_honest = true).
 # If a site vanishes after sums were released: "wait", "end", or "reveal_lost_site", which lets the coordinator
 # compute what that site sent.
 on_loss = "wait"

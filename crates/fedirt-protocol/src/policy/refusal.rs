@@ -201,7 +201,7 @@ pub enum PolicyRefusal {
     },
     /// Exact sums about few students or few items, whatever the plan expected.
     #[error(
-        "the sums would be about {students} students (of sites that may be taken not to work with the coordinator) and {items} items, from which rows may be inferred: this site's policy asks for {FEW_STUDENTS} students and more than {FEW_ITEMS} items (allow_pooled_rows_inferred)"
+        "the sums would be about {items} items and {students} students, without those of the largest other sites, as many as may work with the coordinator; rows may be inferred from so little: this site's policy asks for more than {FEW_ITEMS} items and {FEW_STUDENTS} students (allow_pooled_rows_inferred)"
     )]
     SmallSums {
         /// Students that the sites of the cohort have declared, but for those of as many sites as may work with the coordinator.
